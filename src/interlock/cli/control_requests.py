@@ -205,14 +205,14 @@ def _see_paused(folder: RunFolder, answer: RequestOutcome, timeout: float) -> Re
     """Wait until the run is paused, not pausing: the current step may finish first."""
     if (folder.path / HELD).exists():
         return answer
-    until, told = time.monotonic() + timeout, 0.0
+    until, noticed_at = time.monotonic() + timeout, 0.0
     while (summary := _summary(folder)) is not None and summary.status == "pausing":
         now = time.monotonic()
         if now > until:
             message = f"no further step starts, but one is still running after {timeout:.0f} s; --now stops it at once"
             return replace(answer, outcome="unknown", message=message, accepted=True)
-        if now - told > WAITING_S:
-            told = now
+        if now - noticed_at > WAITING_S:
+            noticed_at = now
             say_error(
                 f"{summary.name or folder.run_id}: waiting for the current step to finish (--now stops it at once)"
             )
@@ -228,12 +228,12 @@ def _see_still(folder: RunFolder, answer: RequestOutcome, notice: Notice) -> Req
     if handle is None or answer.outcome != "success":
         return answer
     tree, until = attach(handle), time.monotonic() + STOPPING_S
-    while (standing := tree.standing())[0]:
+    while (unstopped := tree.not_frozen())[0]:
         if time.monotonic() > until:
-            message = f"no further step starts, but these processes could not be stopped: {tree.describe(standing[0])}"
+            message = f"no further step starts, but these processes could not be stopped: {tree.describe(unstopped[0])}"
             return replace(answer, outcome="failure", code="failed", message=message, result=None)
         time.sleep(0.05)
-    if standing[1]:
+    if unstopped[1]:
         notice(tree.not_stopped())
     return answer
 

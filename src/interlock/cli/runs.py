@@ -35,7 +35,7 @@ STATUS = {
 }
 
 NUMBERS = frozenset(("STEPS", "ISSUES", "INTERVENTIONS", "COST"))
-SPARED = ("INTERVENTIONS", "COST", "STARTED", "ISSUES", "TASK", "STEPS", "DOING", "HOST")
+DROPPED_FIRST = ("INTERVENTIONS", "COST", "STARTED", "ISSUES", "TASK", "STEPS", "DOING", "HOST")
 """Columns that are dropped, in this order, if there is no room for all."""
 
 GAP = 2
@@ -81,7 +81,7 @@ def runs_table(runs: list[RunSummary], width: int) -> Table | str:
                 "INTERVENTIONS": f"{run.interventions:,}",
                 "COST": money(run.cost_usd, run.max_cost_usd, run.unpriced_tokens),
                 "STARTED": moment(run.started),
-                "TASK": matter(run),
+                "TASK": headline(run),
             }
             for run in runs
         ],
@@ -101,7 +101,7 @@ def hub_table(runs: list[RemoteRun], width: int) -> Table | str:
                 "STEPS": f"{run.summary.steps:,}",
                 "COST": money(run.summary.cost_usd, run.summary.max_cost_usd, run.summary.unpriced_tokens),
                 "STARTED": moment(run.summary.started),
-                "TASK": matter(run.summary),
+                "TASK": headline(run.summary),
             }
             for run in runs
         ],
@@ -114,7 +114,7 @@ def _fitting(rows: list[dict[str, str]], width: int) -> Table | str:
     columns = list(rows[0])
     wide = {name: GAP + max(len(name), *(_cells(row[name]) for row in rows)) for name in columns}
     task, wide["TASK"] = wide["TASK"], min(wide["TASK"], LEAST_TASK)
-    for name in SPARED:
+    for name in DROPPED_FIRST:
         if sum(wide[column] for column in columns) <= width:
             break
         if name in columns:
@@ -154,7 +154,7 @@ def _cells(text: str) -> int:
     return len(text) if text.isascii() else cell_len(text)
 
 
-def matter(run: RunSummary) -> str:
+def headline(run: RunSummary) -> str:
     """The most important fact about a run, else its task."""
     stuck = f"stuck: {run.stuck}" if run.stuck and run.ended is None else ""
     asked = run.doing.question if run.doing is not None and run.doing.question else ""

@@ -166,7 +166,7 @@ REFUSE, ABSENT, NO_FAMILY = (0x00050000 | number for number in (errno.EPERM, err
 X32 = 0x40000000
 
 
-class Numbers(NamedTuple):
+class SystemCalls(NamedTuple):
     """An architecture and its system calls; `absent` are the kernel's keyrings, io_uring and i386's socketcall."""
 
     arch: int
@@ -177,10 +177,13 @@ class Numbers(NamedTuple):
 
 MACHINES = {
     "x86_64": (
-        Numbers(0xC000003E, 16, 41, (248, 249, 250, 425)),
-        Numbers(0x40000003, 54, 359, (286, 287, 288, 425, 102)),
+        SystemCalls(0xC000003E, 16, 41, (248, 249, 250, 425)),
+        SystemCalls(0x40000003, 54, 359, (286, 287, 288, 425, 102)),
     ),
-    "aarch64": (Numbers(0xC00000B7, 29, 198, (217, 218, 219, 425)), Numbers(0x40000028, 54, 281, (309, 310, 311, 425))),
+    "aarch64": (
+        SystemCalls(0xC00000B7, 29, 198, (217, 218, 219, 425)),
+        SystemCalls(0x40000028, 54, 281, (309, 310, 311, 425)),
+    ),
 }
 """The architectures that each machine runs."""
 
@@ -196,7 +199,7 @@ def open_filter(*, fenced: bool = False) -> int | None:
     return descriptor
 
 
-def program(architectures: tuple[Numbers, ...], *, fenced: bool) -> bytes:
+def program(architectures: tuple[SystemCalls, ...], *, fenced: bool) -> bytes:
     """The BPF program: one block per architecture; others are refused."""
     parts = [_op(LOAD, ARCH)]
     for numbers in architectures:

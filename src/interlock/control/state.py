@@ -134,11 +134,11 @@ class ControlState(Struct, frozen=True, kw_only=True):
 
     `gate_open`: an iteration may start right now; it closes before a pause is announced, and opens after a resume
     is durable. `under_way` are the passages through the gate that have not ended. `queue` has commands in flight, the
-    first one in `phase`; `asked` is what the actuator must do for it. `untold` is a desired state that the actuator
-    has not confirmed yet. `ordered` is the model that the agent was started with or switched to; what it is seen to
+    first one in `phase`; `asked` is what the actuator must do for it. `unconfirmed` is a desired state that it has not
+    confirmed yet. `ordered` is the model that the agent was started with or switched to; what it is seen to
     use is in its frame. `held` is why the supervisor paused the run, `later` what it wants once the actuator has
     answered. `cause` is the request that led to the status, `ended_by` who cancelled the run.
-    `quiet` iterations are not announced yet.
+    `unannounced` iterations are not announced yet.
     """
 
     run_id: str
@@ -155,12 +155,12 @@ class ControlState(Struct, frozen=True, kw_only=True):
     queue: tuple[InFlight, ...] = ()
     phase: Phase = "idle"
     asked: Desired | None = None
-    untold: Desired | None = None
+    unconfirmed: Desired | None = None
     ordered: str | None = None
     answered: StoredResults = NOTHING
     cause: str | None = None
     ended_by: str | None = None
-    quiet: int = 0
+    unannounced: int = 0
 
     @property
     def ended(self) -> bool:

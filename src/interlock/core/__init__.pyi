@@ -124,15 +124,16 @@ from .platform import boot_clock as boot_clock
 from .platform import boot_id as boot_id
 from .platform import copy_range as copy_range
 from .platform import has_limited_memory as has_limited_memory
+from .platform import inherit_limits as inherit_limits
 from .platform import list_attributes as list_attributes
 from .platform import needs_linux as needs_linux
-from .platform import open_bell as open_bell
 from .platform import open_below as open_below
 from .platform import open_memory_file as open_memory_file
 from .platform import open_notifications as open_notifications
 from .platform import open_peer as open_peer
 from .platform import open_poller as open_poller
 from .platform import open_process as open_process
+from .platform import open_wake_pipe as open_wake_pipe
 from .platform import peer_credentials as peer_credentials
 from .platform import punch_hole as punch_hole
 from .platform import register_exclusive as register_exclusive
@@ -142,7 +143,6 @@ from .platform import set_attribute as set_attribute
 from .platform import share_heap as share_heap
 from .platform import signal_process as signal_process
 from .platform import sync_data as sync_data
-from .platform import take_limits as take_limits
 from .platform import thread_seconds as thread_seconds
 from .platform import usable_cores as usable_cores
 from .platform import wait_for_signal as wait_for_signal

@@ -104,7 +104,7 @@ def register_exclusive(poller: Poller, listener: socket.socket) -> None:
         poller.register(listener, select.POLLIN)
 
 
-def open_bell() -> tuple[int, int]:
+def open_wake_pipe() -> tuple[int, int]:
     """A pipe that wakes a poller; neither end blocks."""
     ends = os.pipe()
     for end in ends:
@@ -269,7 +269,7 @@ def scheduling_of(pid: int) -> tuple[object, ...]:
         raise unsupported()
 
 
-def take_limits(pid: int) -> None:
+def inherit_limits(pid: int) -> None:
     """Take on the resource limits of another process; ValueError or OSError if that is not permitted."""
     if sys.platform == "linux":
         import resource

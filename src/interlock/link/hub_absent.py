@@ -25,7 +25,7 @@ from ..control import (
 from ..control import format_time as utc
 from ..core import InterlockError
 from .hub_connect import open_session
-from .hub_session import REPLY_HEADER, HubSession, LoopThread, SessionLost, message_of, telling
+from .hub_session import REPLY_HEADER, HubSession, LoopThread, SessionLost, message_of, translated_errors
 from .hub_signing import SEQ_HEADER, HubMessage
 from .hub_streams import is_signed, read_all, read_newest
 
@@ -100,7 +100,7 @@ class AbsentRuns:
                 if message.seq:
                     hear(message)
 
-        async with telling():
+        async with translated_errors():
             await session.client.subscribe(STORED, queue=GROUP, cb=deliver)
             await session.client.flush()
         # Requests that came before we listened and are not too old to be answered.

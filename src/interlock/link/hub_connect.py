@@ -165,10 +165,10 @@ def _existing(path: str, key: str) -> str:
 
 
 def _check_version(client: Any, url: str) -> None:
-    told = client.connected_server_version
-    if (told.major, told.minor) < OLDEST_SERVER:
+    version = client.connected_server_version
+    if (version.major, version.minor) < OLDEST_SERVER:
         raise InterlockError(
-            f"the hub's server is {told.major}.{told.minor}.{told.patch}, which is too old",
+            f"the hub's server is {version.major}.{version.minor}.{version.patch}, which is too old",
             where=url,
             todo="Use nats-server 2.12 or newer.",
         )

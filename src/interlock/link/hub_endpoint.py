@@ -28,7 +28,7 @@ from .hub_session import (
     control_subject,
     message_of,
     stored_subject,
-    telling,
+    translated_errors,
 )
 from .hub_signing import SEQ_HEADER, HubMessage, NotSigned
 from .hub_streams import ensure_streams, read_all
@@ -194,7 +194,7 @@ class HubLink:
                 self._missed.set()
             await self._enqueue(session, message)
 
-        async with telling():
+        async with translated_errors():
             await session.client.subscribe(stored_subject(self.run_id), cb=self._guarded(deliver))
             await session.client.flush()
         since: float | None = session.broker_time() - EXPIRY_S

@@ -11,7 +11,16 @@ import msgspec
 
 from ..config import Hub as HubSettings
 from ..core import InterlockError, KeyRole
-from .hub_session import ANSWER_S, RUNS_STREAM, STREAM, HubSession, NobodyAnswers, SessionLost, message_of, telling
+from .hub_session import (
+    ANSWER_S,
+    RUNS_STREAM,
+    STREAM,
+    HubSession,
+    NobodyAnswers,
+    SessionLost,
+    message_of,
+    translated_errors,
+)
 from .hub_signing import HubMessage, NotSigned
 
 SUBJECTS = {
@@ -131,7 +140,7 @@ async def read_all(
     A replica answers, which may be a little behind; with `confirm` the leader is asked for the rest.
     """
     inbox, arrived = session.client.new_inbox(), asyncio.Queue[Any]()
-    async with telling():
+    async with translated_errors():
         listening = await session.client.subscribe(inbox, cb=arrived.put)
     start: dict[str, object] = {"seq": after + 1}
     if since is not None:
@@ -140,7 +149,7 @@ async def read_all(
         more = True
         while more:
             want = {"batch": BATCH, "max_bytes": BATCH_BYTES, "next_by_subj": subject, **start}
-            async with telling():
+            async with translated_errors():
                 await session.client.publish(f"$JS.API.DIRECT.GET.{stream}", msgspec.json.encode(want), inbox)
             more = False
             while True:
@@ -162,7 +171,7 @@ async def read_all(
                     start = {"seq": message.seq + 1}
                     yield message
     finally:
-        async with telling():
+        async with translated_errors():
             await listening.unsubscribe()
     while confirm:
         last = await session.get(stream, next_by_subj=subject, **start)

@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 
-from ..core import open_bell, open_poller
+from ..core import open_poller, open_wake_pipe
 from .peer import CHUNK, Peer, is_trusted
 
 MAX_LINE = 262_144
@@ -52,14 +52,14 @@ class LineServer:
         self._listener, self._handler, self._max_line = listener, handler, max_line
         self._epoll = open_poller()
         self._peers: dict[int, Peer] = {}
-        self._bell, self._doorbell = open_bell()
+        self._wake_reader, self._wake_writer = open_wake_pipe()
         self._stuck: set[Peer] = set()
         self._lock = threading.Lock()
         self._stopping = self._ended = False
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         listener.setblocking(False)
         self._epoll.register(listener, select.POLLIN)
-        self._epoll.register(self._bell, select.POLLIN)
+        self._epoll.register(self._wake_reader, select.POLLIN)
 
     def start(self) -> None:
         self._thread.start()
@@ -80,7 +80,7 @@ class LineServer:
         # Under the lock: a closed descriptor number may already belong to another file.
         with self._lock, contextlib.suppress(BlockingIOError):
             if not self._ended:
-                os.write(self._doorbell, b"!")
+                os.write(self._wake_writer, b"!")
 
     def _wake_for(self, peer: Peer) -> None:
         """Have the thread send what did not fit into a peer's socket buffer."""
@@ -97,8 +97,8 @@ class LineServer:
                     if peer is not None:
                         peer.seen = events if fresh else None
                         self._attend(peer, events)
-                    elif number == self._bell:
-                        self._answer_bell()
+                    elif number == self._wake_reader:
+                        self._answer_wake_reader()
                     else:
                         self._accept()
                     fresh = False
@@ -129,8 +129,8 @@ class LineServer:
                 self._handler.on_refused(peer)
                 peer.close()
 
-    def _answer_bell(self) -> None:
-        os.read(self._bell, CHUNK)
+    def _answer_wake_reader(self) -> None:
+        os.read(self._wake_reader, CHUNK)
         with self._lock:
             stuck, self._stuck = self._stuck, set()
         for peer in stuck:
@@ -185,5 +185,5 @@ class LineServer:
         self._listener.close()
         with self._lock:
             self._ended = True
-            os.close(self._bell)
-            os.close(self._doorbell)
+            os.close(self._wake_reader)
+            os.close(self._wake_writer)

@@ -14,7 +14,7 @@ import msgspec
 from ..core import BadInput, InvalidState, Limits, RunSpec, boot_id, needs_linux
 from . import cgroup_hierarchy
 from .cgroup_hierarchy import CgroupFolders, QuickEntry
-from .contained_start import Enclosure, JoinFailed, Start, Starter, Stream, bare_words, start_enclosed
+from .contained_start import Enclosure, JoinFailed, Start, Starter, Stream, isolated_words, start_enclosed
 from .handle import ProcessId, TreeHandle
 from .process_family import add_marker
 from .program import cannot_start
@@ -119,7 +119,7 @@ def _start(start: Start, handle: TreeHandle) -> ProcessTree:
     words = [str(there.fileno()), str(status_end), str(len(groups)), *filter(None, groups), *spec.argv]
     try:
         popen = subprocess.Popen(
-            [*bare_words(LAUNCH), *words],
+            [*isolated_words(LAUNCH), *words],
             cwd=spec.cwd,
             env=start.environment,
             stdin=streams[0],

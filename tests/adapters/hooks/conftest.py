@@ -12,7 +12,7 @@ import pytest
 from interlock.adapters.hooks.clients import adapter_named, new_dialects
 from interlock.adapters.hooks.exchange import HookExchange
 from interlock.adapters.hooks.hook_guardian import HookGuardian
-from interlock.adapters.run_process_tree import HeldTree
+from interlock.adapters.run_process_tree import RunProcessTree
 from interlock.adapters.steps.step_numbering import StepNumbering
 from interlock.config import Config
 from interlock.core import ManualClock, RunSpec
@@ -43,7 +43,7 @@ class Desk:
         (root / "work").mkdir(exist_ok=True)
         spec = RunSpec(run_id=new_run_id(), task=task, workspace=None, cwd=str(root / "work"), adapter=client)
         self.store = Store(root / "runs")
-        self.held = HeldTree()
+        self.held = RunProcessTree()
         self.supervisor = Supervisor.open(
             spec=spec,
             config=config,
@@ -57,12 +57,12 @@ class Desk:
         self.exchange = HookExchange(self.book, new_dialects(), self.guardian)
         self.transcript = root / "transcript.jsonl"
 
-    def hook(self, event: str, asker: Waiting | None = None, **more: Any) -> Any:
+    def hook(self, event: str, client: Waiting | None = None, **more: Any) -> Any:
         """What the client's hook is answered."""
         base = {"session_id": "s", "transcript_path": str(self.transcript), "cwd": str(self.root / "work")}
         payload = {**base, "hook_event_name": event, **more}
         line = msgspec.json.encode({"hook": {"client": self.client, "payload": payload}})
-        answer = self.exchange.answer(line, asker or Waiting())
+        answer = self.exchange.answer(line, client or Waiting())
         return None if answer is None else msgspec.json.decode(answer)
 
     def call(self, call_id: str, command: str, **more: Any) -> Any:

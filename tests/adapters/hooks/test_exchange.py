@@ -146,10 +146,10 @@ def test_subagents_and_other_sessions_are_agents_of_their_own(desk: Desk) -> Non
 
 def test_a_pause_holds_a_call_and_says_that_somebody_is_there(desk: Desk) -> None:
     desk.supervisor.run.gate.set_status("paused", 5)
-    asker, answers = Waiting(), []
-    held = threading.Thread(target=lambda: answers.append(desk.call("c1", "ls", asker=asker)))
+    client, answers = Waiting(), []
+    held = threading.Thread(target=lambda: answers.append(desk.call("c1", "ls", client=client)))
     held.start()
-    while asker.told == 0:
+    while client.told == 0:
         assert held.is_alive()
         held.join(0.05)
     assert answers == []
@@ -160,9 +160,9 @@ def test_a_pause_holds_a_call_and_says_that_somebody_is_there(desk: Desk) -> Non
 
 def test_nobody_is_answered_who_has_gone(desk: Desk) -> None:
     desk.supervisor.run.gate.set_status("paused", 5)
-    asker = Waiting()
-    asker.gone = True
-    assert desk.call("c1", "ls", asker=asker) is None
+    client = Waiting()
+    client.gone = True
+    assert desk.call("c1", "ls", client=client) is None
 
 
 def test_a_run_that_has_ended_stops_its_client_at_every_hook(desk: Desk) -> None:

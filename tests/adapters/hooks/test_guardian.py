@@ -26,9 +26,9 @@ def result_in(desk: Desk, call_id: str) -> None:
 
 
 def look(desk: Desk, seconds: float) -> list[Any]:
-    desk.exchange.look()
+    desk.exchange.read_transcripts()
     desk.clock.advance(seconds)
-    desk.guardian.look()
+    desk.guardian.check()
     return [record["what"] for record in desk.records("tamper")]
 
 

@@ -10,7 +10,7 @@ from ...core import Limits
 from ...journal_records import LimitRecord
 from ...process import Use
 from ...runtime import MEANWHILE, Supervisor
-from ..run_process_tree import HeldTree
+from ..run_process_tree import RunProcessTree
 from ..steps.server import StepServer
 
 log = logging.getLogger("interlock")
@@ -41,7 +41,7 @@ class Monitor:
     def __init__(
         self,
         supervisor: Supervisor,
-        held: HeldTree,
+        held: RunProcessTree,
         steps: StepServer,
         started: float,
         also: Callable[[], None] = lambda: None,
@@ -55,9 +55,9 @@ class Monitor:
         # Held until the end. An event would also work, but costs three times as much per check.
         self._going = threading.Lock()
         self._going.acquire()
-        self._thread = threading.Thread(target=self._run, name="interlock-look", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="interlock-monitor", daemon=True)
         self._limits = supervisor.pipeline.meter.limits
-        self._told: dict[str, int] = {}
+        self._recorded: dict[str, int] = {}
         self._paused_since: float | None = None
         self._last_error = ""
         self._checkpoint_at = self._clock.monotonic() + CHECKPOINT_S
@@ -82,8 +82,8 @@ class Monitor:
         """Record limits that the process tree reached, once for each count."""
         tree = self._held.tree
         for event in tree.events() if tree is not None else ():
-            if event.count > self._told.get(event.limit, 0):
-                self._told[event.limit] = event.count
+            if event.count > self._recorded.get(event.limit, 0):
+                self._recorded[event.limit] = event.count
                 self._supervisor.run.record(LimitRecord(event.words, limit=event.limit))
 
     def _run(self) -> None:

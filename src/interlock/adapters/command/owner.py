@@ -123,7 +123,7 @@ class Owner:
         if self.parking.parked is not None and self.parking.parked.number == park:
             self.parking.started()
         self._hooks.asked_to_stop = False
-        self._parts.insiders.tree = tree.handle()
+        self._parts.members.tree = tree.handle()
         self.held.attach(tree)
         held = self.held.limit(self._supervisor.process_limits)
         if not self._begin.reopen or self._begin.tree != tree.handle():
@@ -163,7 +163,7 @@ class Owner:
         """The client ended without asking whether it may: returns a relaunch of its session if there is work left."""
         session, run = self._steps.numbering.session, self._supervisor.run
         resumes = self._begin.expects_hooks and self._begin.spec.adapter in RESUMPTIONS
-        self._hooks.look()
+        self._hooks.read_transcripts()
         if status or not session or not resumes or self._hooks.asked_to_stop:
             return None
         answer = self._supervisor.stop_gate.at_turn_end()
@@ -181,7 +181,7 @@ class Owner:
         """End the run after its command has ended; returns its summary. `left` describes processes left running."""
         supervisor, run = self._supervisor, self._supervisor.run
         self._monitor.close()
-        self._hooks.look()
+        self._hooks.read_transcripts()
         if status is not None:
             run.update(exit_status=status)
         killed_by_limit = status is not None and status < 0 and bool(limits or self.limits_reached())
@@ -237,11 +237,11 @@ class Owner:
 
     def _check_run(self) -> None:
         self._keep_late()
-        self.parking.look()
-        self._parts.liveness.look()
+        self.parking.resume_if_due()
+        self._parts.liveness.check()
         self._notice_removal()
         self._follow_person()
-        self._hooks.look()
+        self._hooks.read_transcripts()
         self._parts.self_monitor.check_cgroup()
 
     def _keep_late(self) -> None:
@@ -252,8 +252,8 @@ class Owner:
                 _ = self._supervisor.pipeline.parts
 
     def _check_tampering(self) -> None:
-        self._parts.guardian.look()
-        self._parts.self_monitor.look()
+        self._parts.guardian.check()
+        self._parts.self_monitor.check()
 
     def _follow_person(self) -> None:
         """If a person stopped the processes while no owner responded, pause the run and report it as paused."""

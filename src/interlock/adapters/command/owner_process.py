@@ -61,7 +61,7 @@ class OwnerProcess:
         self, begin: BeginRun, listeners: tuple[socket.socket, ...], events: queue.SimpleQueue[object]
     ) -> None:
         self._begin, self._listeners, self._events = begin, listeners, events
-        self._told: list[CommandStarted | Exited] = []
+        self._sent: list[CommandStarted | Exited] = []
         self._deaths: list[float] = []
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | Forked | WarmProcess | None = None
@@ -104,10 +104,10 @@ class OwnerProcess:
             self._succeed()
         threading.Thread(target=self._follow, name="interlock-owner", daemon=True).start()
 
-    def tell(self, message: CommandStarted | Exited) -> None:
+    def send(self, message: CommandStarted | Exited) -> None:
         """Send a message to the current owner and to each of its successors."""
         with self._lock:
-            self._told.append(message)
+            self._sent.append(message)
             # Finishing the run may take any time.
             self._busy = isinstance(message, Exited)
             if self._channel is not None:
@@ -116,7 +116,7 @@ class OwnerProcess:
     def forget_command(self) -> None:
         """Forget what was reported about the command: it has ended, and another one follows."""
         with self._lock:
-            self._told.clear()
+            self._sent.clear()
 
     def close(self) -> None:
         """Stop starting owners, and kill the current one."""
@@ -208,13 +208,13 @@ class OwnerProcess:
 
     def _succeed(self) -> None:
         """Start an owner that continues the work of its predecessor."""
-        tree = next((told.tree for told in self._told if isinstance(told, CommandStarted)), self._begin.tree)
+        tree = next((message.tree for message in self._sent if isinstance(message, CommandStarted)), self._begin.tree)
         self._launch(replace(self._begin, reopen=True, tree=tree, hung=self._hung))
         # Busy until it is ready, which may take as long as a checkpoint.
         self._silent, self._hung, self._busy = 0, False, True
         assert self._channel is not None
-        for told in self._told:
-            self._channel.send(told)
+        for message in self._sent:
+            self._channel.send(message)
 
     def _turn_away(self) -> None:
         """Close the sockets, as nobody will answer: requests fail immediately instead of waiting forever."""

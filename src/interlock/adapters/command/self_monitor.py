@@ -13,7 +13,7 @@ from ...core import InterlockError
 from ...journal import RunFolder
 from ...runtime import UNDO_LOST, RunControl, Supervisor
 from ..hooks.hook_guardian import HookGuardian, file_identity
-from ..run_process_tree import HeldTree
+from ..run_process_tree import RunProcessTree
 
 log = logging.getLogger("interlock")
 
@@ -25,7 +25,7 @@ class SelfMonitor:
         self,
         supervisor: Supervisor,
         guardian: HookGuardian,
-        held: HeldTree,
+        held: RunProcessTree,
         folder: RunFolder,
         *,
         contained: bool,
@@ -62,7 +62,7 @@ class SelfMonitor:
     def _stamps(self) -> list[object]:
         return [*map(file_identity, self._paths), _written(self._gate)]
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Check that nothing has changed, with a few stat calls."""
         for path, (known, bind_again) in tuple(self._sockets.items()):
             if file_identity(path) != known:

@@ -56,7 +56,7 @@ class UnsupervisedRun:
             )
         write_stderr(f"interlock: {why}. {what}\n")
 
-    def look(self) -> tuple[int, str] | None:
+    def check(self) -> tuple[int, str] | None:
         """The exit status and the reason if the run has to end now, else None."""
         now = time.monotonic()
         self.check_at = now + POLL_S

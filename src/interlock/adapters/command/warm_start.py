@@ -29,6 +29,7 @@ from pathlib import Path
 from ...contain import in_a_run, try_ahead
 from ...core import (
     has_limited_memory,
+    inherit_limits,
     json_decoder,
     needs_linux,
     open_peer,
@@ -36,10 +37,9 @@ from ...core import (
     peer_credentials,
     scheduling_of,
     share_heap,
-    take_limits,
 )
 from ...link import listen
-from ...process import Forked, look_ahead, rename_process
+from ...process import Forked, rename_process, scan_ahead
 from ...review import SHIPPED
 from ...runtime import rehearse
 from .command_output import COPIER, await_copying, give_copier
@@ -93,7 +93,7 @@ class WarmStart:
         self._starts = 0
         self.path = warm_socket()
 
-    def look(self) -> None:
+    def ensure_running(self) -> None:
         """Start the process if it is not running."""
         if self._starts > RESTARTS or (self._process is not None and self._process.poll() is None):
             return
@@ -206,7 +206,7 @@ def _accept(listener: socket.socket) -> socket.socket | None:
 def _answer_next(listener: socket.socket, host: socket.socket, stamps: tuple[str, str]) -> Asked:
     """Prepare an owner and a copier, then answer the next request in place of our host; exit with the host."""
     ready: list[Ready] = []
-    look_ahead()
+    scan_ahead()
     for become in (_await_front, _copy_for_front):
         # SEQPACKET, so that each message arrives whole.
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET if ready else socket.SOCK_STREAM)
@@ -236,10 +236,10 @@ def _await_front(front: socket.socket) -> int:
     """Wait for a front to connect, then become the owner of its run, using the descriptors it sends."""
     rehearse_run()
     try:
-        told, fds, _, _ = socket.recv_fds(front, 32, 3)
+        caller, fds, _, _ = socket.recv_fds(front, 32, 3)
         folder, request, words = fds
         nothing = os.open(os.devnull, os.O_RDWR)
-        _take_place(int(told), _read(request, has_arguments=True)[2], folder, (nothing, words, words), OWNER)
+        _inherit_from(int(caller), _read(request, has_arguments=True)[2], folder, (nothing, words, words), OWNER)
         os.close(request)
     except (Refused, OSError, ValueError):
         os._exit(0)
@@ -249,10 +249,10 @@ def _await_front(front: socket.socket) -> int:
 def _copy_for_front(front: socket.socket) -> list[str]:
     """Wait for a front to connect, then copy its command's output to the streams of its caller."""
     try:
-        told, fds, _, _ = socket.recv_fds(front, 32, 4)
+        caller, fds, _, _ = socket.recv_fds(front, 32, 4)
         folder, request, *streams = fds
         nothing = os.open(os.devnull, os.O_RDWR)
-        _take_place(int(told), _read(request, has_arguments=True)[2], folder, (nothing, *streams), COPIER)
+        _inherit_from(int(caller), _read(request, has_arguments=True)[2], folder, (nothing, *streams), COPIER)
         os.close(request)
         return await_copying(front)
     except (Refused, OSError, ValueError):
@@ -284,9 +284,9 @@ def _answer(asking: socket.socket, stamps: tuple[str, str], ready: Sequence[Read
                 give_early(words, *owner)
                 socket.send_fds(copier[0], [b"%d" % pid], [folder, request, *streams[1:]])
                 give_copier(*copier)
-            _take_place(pid, environment, folder, streams, FRONT)
+            _inherit_from(pid, environment, folder, streams, FRONT)
             os.close(request)
-            _take_ignored(pid)
+            _ignore_same_signals(pid)
             asking.settimeout(None)
             return ThinCaller(asking, pid), arguments
         if len(fds) != WARM_FDS:
@@ -296,7 +296,7 @@ def _answer(asking: socket.socket, stamps: tuple[str, str], ready: Sequence[Read
         nothing = os.open(os.devnull, os.O_RDWR)
         _, environment = _check(pid, request, has_arguments=False)
         _check_there(caller)
-        _take_place(pid, environment, folder, (nothing, words, words), OWNER)
+        _inherit_from(pid, environment, folder, (nothing, words, words), OWNER)
         os.close(request)
         socket.send_fds(asking, [b"y"], [open_process(os.getpid())])
     except (Refused, OSError, ValueError) as why:
@@ -345,10 +345,10 @@ def _check_there(caller: int | None) -> None:
         os.close(caller)
 
 
-def _take_place(pid: int, environment: dict[bytes, bytes], folder: int, streams: Sequence[int], name: str) -> None:
+def _inherit_from(pid: int, environment: dict[bytes, bytes], folder: int, streams: Sequence[int], name: str) -> None:
     """Take on the attributes that a child of this process would have inherited."""
     _join_groups(pid)
-    take_limits(pid)
+    inherit_limits(pid)
     if (score := _text(f"/proc/{pid}/oom_score_adj")) != _text("/proc/self/oom_score_adj"):
         Path("/proc/self/oom_score_adj").write_text(score)
     os.fchdir(folder)
@@ -365,7 +365,7 @@ def _take_place(pid: int, environment: dict[bytes, bytes], folder: int, streams:
     rename_process([sys.executable or "python3", "-P", "-m", name])
 
 
-def _take_ignored(pid: int) -> None:
+def _ignore_same_signals(pid: int) -> None:
     """Ignore the signals that this process ignores, except the two that Python itself ignores."""
     ignored = int(_status(pid)["SigIgn"], 16)
     for number in signal.valid_signals():
@@ -424,10 +424,10 @@ def _join_groups(pid: int) -> None:
         _, controllers, folder = line.split(":", 2)
         if line in ours:
             continue
-        places = (controllers.removeprefix("name="),) if controllers else ("unified", "")
-        for place in (Path("/sys/fs/cgroup", each, folder.lstrip("/"), "cgroup.procs") for each in places):
+        names = (controllers.removeprefix("name="),) if controllers else ("unified", "")
+        for file in (Path("/sys/fs/cgroup", each, folder.lstrip("/"), "cgroup.procs") for each in names):
             with contextlib.suppress(OSError):
-                place.write_text("0")
+                file.write_text("0")
                 break
     if theirs != _text("/proc/self/cgroup"):
         raise Refused("its cgroup differs")

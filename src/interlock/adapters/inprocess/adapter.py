@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from ...core import Applied, Capability, Directive, Restore, Stop, SwitchModel, boot_id
 from ...process import MARKER, ProcessId, ProcessTree, TreeHandle, attach
-from ..run_process_tree import HeldTree
+from ..run_process_tree import RunProcessTree
 
 
 class InProcessAdapter:
@@ -42,7 +42,7 @@ class InProcessAdapter:
 _MARKING = threading.Lock()
 
 
-class ChildProcesses(HeldTree):
+class ChildProcesses(RunProcessTree):
     """Processes that start during a call belong to the run, even if they leave their parent.
 
     This process itself does not belong to it. Overlapping calls of two runs in one process mark each other's processes.

@@ -32,7 +32,7 @@ from ...core import (
 from ...journal import new_run_id
 from ...runtime import MEANWHILE, EndsWithBlock, Options, Supervisor
 from .adapter import ChildProcesses, InProcessAdapter
-from .asked_call import CallDecision, CallOutcome, Marks, ModelTurn, read_error, read_outcome
+from .call_decision import CallDecision, CallOutcome, Marks, ModelTurn, read_error, read_outcome
 
 T = TypeVar("T")
 Flow = tuple[type[BaseException], ...]
