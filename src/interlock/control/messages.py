@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import functools
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -16,11 +16,9 @@ LiveStatus = Literal["running", "pausing", "paused"]
 AbortReason = Literal["USER_CANCELLED", "EMERGENCY_STOP", "CRITICAL_FAILURE", "ERROR"]
 DoneReason = Literal["COMPLETE", "MAX_ITERATIONS", "STUCK", "NO_MORE_ISSUES", "MAX_ISSUES", "UNPROVEN"]
 
-COMMANDS: tuple[Command, ...] = ("pause", "resume", "cancel", "escalate", "approve", "reject", "rollback")
-ABORT_REASONS: tuple[AbortReason, ...] = ("USER_CANCELLED", "EMERGENCY_STOP", "CRITICAL_FAILURE", "ERROR")
-DONE_REASONS: tuple[DoneReason, ...] = (
-    "COMPLETE", "MAX_ITERATIONS", "STUCK", "NO_MORE_ISSUES", "MAX_ISSUES", "UNPROVEN",
-)  # fmt: skip
+COMMANDS: tuple[Command, ...] = get_args(Command)
+ABORT_REASONS: tuple[AbortReason, ...] = get_args(AbortReason)
+DONE_REASONS: tuple[DoneReason, ...] = get_args(DoneReason)
 
 RequestId = Annotated[str, Meta(min_length=1, max_length=128, description="A UUID v4; any such string is accepted.")]
 Timestamp = Annotated[

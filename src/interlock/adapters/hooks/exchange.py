@@ -194,7 +194,11 @@ class HookExchange:
     def _listen(self, dialect: Dialect, event: HookEvent) -> list[Decision]:
         """Observe the model's messages and usage from the transcript."""
         if not event.transcript:
-            return [self._spend(event)] if event.usage is not None else []
+            if event.usage is None:
+                return []
+            self.on_answer()
+            said = TranscriptEntry(text=event.content, model=event.model, usage=event.usage)
+            return [self._report(said, self._agent_of(event))]
         with self._lock:
             tail = self._tails.get(event.transcript)
             if tail is None:
@@ -213,19 +217,15 @@ class HookExchange:
             if self._guardian is not None:
                 self._guardian.note_said(said)
             if said.text or said.usage is not None:
-                message = StepMessage(
-                    role="assistant", kind="message" if said.text else "usage", content=said.text, model=said.model,
-                    usage=said.usage, agent=said.agent or agent,
-                )  # fmt: skip
-                decisions.append(self._numbering.after(message)[1])
+                decisions.append(self._report(said, agent))
         self._numbering.supervisor.run.record(TranscriptRecord(tail.path, tail.offset))
         return decisions
 
-    def _spend(self, event: HookEvent) -> Decision:
-        self.on_answer()
+    def _report(self, said: TranscriptEntry, agent: str | None) -> Decision:
+        """Report what the model said, or only what it used."""
         message = StepMessage(
-            role="assistant", kind="message" if event.content else "usage", content=event.content, model=event.model,
-            usage=event.usage, agent=self._agent_of(event),
+            role="assistant", kind="message" if said.text else "usage", content=said.text, model=said.model,
+            usage=said.usage, agent=said.agent or agent,
         )  # fmt: skip
         return self._numbering.after(message)[1]
 

@@ -98,6 +98,19 @@ def add_groups(
     return {**settings, "hooks": merged}
 
 
+def without_groups(settings: dict[str, object], is_ours: Callable[[object], bool]) -> dict[str, object]:
+    """The settings without the groups that are ours, and without what is then empty."""
+    hooks = settings.get("hooks")
+    if not isinstance(hooks, dict):
+        return settings
+    kept: dict[str, object] = {}
+    for event, groups in hooks.items():
+        left = [group for group in groups if not is_ours(group)] if isinstance(groups, list) else groups
+        if left or not groups:
+            kept[event] = left
+    return {key: kept if key == "hooks" else value for key, value in settings.items() if key != "hooks" or kept}
+
+
 def program_of(argv: tuple[str, ...]) -> str:
     """The name of a command's program."""
     return Path(argv[0]).name.removesuffix(".exe")
