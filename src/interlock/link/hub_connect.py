@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import socket
 import ssl
+from collections.abc import Awaitable, Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ..config import Hub as HubSettings
 from ..core import BadInput, InterlockError, MissingExtra
@@ -16,6 +18,8 @@ from .hub_address import check_urls
 from .hub_session import HubSession, SessionLost, parse_headers, reason_of
 from .hub_signing import Signing
 from .hub_streams import ensure_streams
+
+log = logging.getLogger("interlock")
 
 OLDEST_SERVER = (2, 12)
 """Older servers silently ignore options that we need."""
@@ -54,6 +58,39 @@ async def open_session(settings: HubSettings, name: str, *, no_echo: bool = Fals
         "no server of the hub can be used: " + "; ".join(f"{problem.where}: {problem.what}" for problem in problems),
         todo=problems[-1].todo,
     )
+
+
+async def keep_session(
+    settings: HubSettings,
+    name: str,
+    live: Callable[[HubSession], Awaitable[None]],
+    on_problem: Callable[[str], None],
+    pauses: tuple[float, float],
+) -> NoReturn:
+    """Have one session as an owner after the other, whatever ends each of them; reports why there is none.
+
+    `pauses` are the time between two attempts: at first, and later.
+    """
+    clock, (least, most) = asyncio.get_running_loop().time, pauses
+    pause = least
+    while True:
+        started = clock()
+        try:
+            session = await open_session(settings, name, owner=True)
+            try:
+                await live(session)
+            finally:
+                await session.close()
+            on_problem("the hub is gone")
+        except (InterlockError, SessionLost) as error:
+            on_problem(str(error) or "the hub is gone")
+        except Exception as error:
+            log.warning("%s: the session with the hub failed", name, exc_info=True)
+            on_problem(f"the session failed ({type(error).__name__}: {error})")
+        if clock() - started > 2 * most:
+            pause = least
+        await asyncio.sleep(pause)
+        pause = min(most, pause * 2)
 
 
 async def _open_at(

@@ -14,7 +14,7 @@ from ..core import open_poller, open_wake_pipe
 from .peer import CHUNK, Peer, is_trusted
 
 MAX_LINE = 262_144
-"""Default limit on the bytes of one line. Longer ones are read to their end and discarded."""
+"""The most bytes of one line. Longer ones are read to their end and discarded."""
 
 MAX_SKIP = 64 * 1024 * 1024
 """Bytes of one line that are discarded before the connection is cut."""
@@ -46,10 +46,8 @@ class LineHandler:
 class LineServer:
     """Serves one listening socket until it is closed."""
 
-    def __init__(
-        self, listener: socket.socket, handler: LineHandler, name: str = "lines", max_line: int = MAX_LINE
-    ) -> None:
-        self._listener, self._handler, self._max_line = listener, handler, max_line
+    def __init__(self, listener: socket.socket, handler: LineHandler, name: str = "lines") -> None:
+        self._listener, self._handler = listener, handler
         self._epoll = open_poller()
         self._peers: dict[int, Peer] = {}
         self._wake_reader, self._wake_writer = open_wake_pipe()
@@ -159,17 +157,17 @@ class LineServer:
         for line in lines:
             if peer.skipping:
                 peer.skipping = False
-            elif len(line) > self._max_line:
+            elif len(line) > MAX_LINE:
                 self._handler.on_too_long(peer)
             elif line and not line.isspace():
                 self._handler.on_line(peer, line)
-        if len(peer.received) > self._max_line:
+        if len(peer.received) > MAX_LINE:
             if not peer.skipping:
                 peer.skipping = True
                 self._handler.on_too_long(peer)
             peer.skipped += len(peer.received)
             peer.received = b""
-            if peer.skipped > max(MAX_SKIP, 2 * self._max_line):
+            if peer.skipped > MAX_SKIP:
                 self._drop(peer)
 
     def _drop(self, peer: Peer) -> None:

@@ -68,7 +68,6 @@ class Start(NamedTuple):
     environment: dict[str, str]
     streams: tuple[Stream, Stream, Stream]
     pass_fds: tuple[int, ...]
-    new_session: bool
     on_known: Callable[[TreeHandle], None]
     starter: Starter | None = None
 
@@ -76,7 +75,7 @@ class Start(NamedTuple):
 def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> ProcessTree:
     """Start the command; its processes are known before its first instruction runs."""
     needs_linux("containment")
-    spec, environment, streams, pass_fds, new_session, on_known, starter = start
+    spec, environment, streams, pass_fds, on_known, starter = start
     here, there = socket.socketpair()
     here.setsockopt(socket.SOL_SOCKET, SO_PASSCRED, 1)
     status, status_end = os.pipe()
@@ -110,9 +109,8 @@ def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> Pr
                 stdout=subprocess.DEVNULL,
                 stderr=said,
                 pass_fds=handed,
-                start_new_session=new_session,
                 # A command that kills its own process group must not kill us.
-                process_group=None if new_session else 0,
+                process_group=0,
             )
     except (OSError, ValueError, JoinFailed) as error:
         here.close()

@@ -78,12 +78,11 @@ def ask(family: ProcessFamily, number: int, *, seeds: Collection[int] = ()) -> S
     return SignalOutcome(len(members), tuple(sorted(refused)), _why(refused, []))
 
 
-def kill(family: ProcessFamily, *, seeds: Collection[int] = (), seconds: float) -> SignalOutcome:
+def kill(family: ProcessFamily, *, seconds: float) -> SignalOutcome:
     """Kill every member, after stopping them so that none can fork faster than it is killed."""
     deadline = time.monotonic() + seconds
     killed: set[tuple[int, int]] = set()
     refused: set[int] = set()
-    family.scan(seeds)
     stop(family, seconds=seconds / 2)
     calm = 0
     while True:

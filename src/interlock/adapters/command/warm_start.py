@@ -233,14 +233,10 @@ def _answer_next(listener: socket.socket, host: socket.socket, stamps: tuple[str
 
 
 def _await_front(front: socket.socket) -> int:
-    """Wait for a front to connect, then become the owner of its run, using the descriptors it sends."""
+    """Wait for a front to connect, then become the owner of its run, with its file for last words."""
     rehearse_run()
     try:
-        caller, fds, _, _ = socket.recv_fds(front, 32, 3)
-        folder, request, words = fds
-        nothing = os.open(os.devnull, os.O_RDWR)
-        _inherit_from(int(caller), _read(request, has_arguments=True)[2], folder, (nothing, words, words), OWNER)
-        os.close(request)
+        _follow_front(front, OWNER)
     except (Refused, OSError, ValueError):
         os._exit(0)
     return front.detach()
@@ -249,15 +245,19 @@ def _await_front(front: socket.socket) -> int:
 def _copy_for_front(front: socket.socket) -> list[str]:
     """Wait for a front to connect, then copy its command's output to the streams of its caller."""
     try:
-        caller, fds, _, _ = socket.recv_fds(front, 32, 4)
-        folder, request, *streams = fds
-        nothing = os.open(os.devnull, os.O_RDWR)
-        _inherit_from(int(caller), _read(request, has_arguments=True)[2], folder, (nothing, *streams), COPIER)
-        os.close(request)
+        _follow_front(front, COPIER)
         return await_copying(front)
     except (Refused, OSError, ValueError):
         # The front then starts another copier.
         os._exit(1)
+
+
+def _follow_front(front: socket.socket, name: str) -> None:
+    """Inherit from the caller that a front names, with the descriptors that it sends."""
+    caller, (folder, request, *streams), _, _ = socket.recv_fds(front, 32, 4)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    _inherit_from(int(caller), _read(request, has_arguments=True)[2], folder, (nothing, *streams), name)
+    os.close(request)
 
 
 def _answer(asking: socket.socket, stamps: tuple[str, str], ready: Sequence[Ready] = ()) -> Asked:
@@ -280,7 +280,7 @@ def _answer(asking: socket.socket, stamps: tuple[str, str], ready: Sequence[Read
             if ready:
                 owner, copier = ready
                 words = open_words()
-                socket.send_fds(owner[0], [b"%d" % pid], [folder, request, words])
+                socket.send_fds(owner[0], [b"%d" % pid], [folder, request, words, words])
                 give_early(words, *owner)
                 socket.send_fds(copier[0], [b"%d" % pid], [folder, request, *streams[1:]])
                 give_copier(*copier)

@@ -1,4 +1,4 @@
-"""HookGuardian: detects and handles disabled hooks, changed files and a removed socket."""
+"""HookGuardian: detects and handles disabled hooks and changed files."""
 
 from __future__ import annotations
 
@@ -48,14 +48,11 @@ class HookGuardian:
         *,
         files: tuple[Path, ...] = (),
         settings: tuple[Path, ...] = (),
-        socket: Path | None = None,
         expects_hooks: bool = False,
     ) -> None:
         self._supervisor, self._held = supervisor, held
         self._prints = {path: _fingerprint(path) for path in files}
         self._settings = {path: _fingerprint(path) for path in settings}
-        self._socket = socket
-        self._socket_print = file_identity(socket) if socket is not None else None
         self._expects_hooks = expects_hooks
         self._clock = supervisor.run.clock
         self._begun = self._clock.monotonic()
@@ -112,8 +109,6 @@ class HookGuardian:
                 self._settings[path] = now_
                 if switches_hooks_off(path):
                     self.notice(SWITCHED_OFF, str(path))
-        if self._socket is not None and file_identity(self._socket) != self._socket_print:
-            self.notice("the socket of the hooks was removed", str(self._socket))
 
     @property
     def noticed(self) -> tuple[str, ...]:
