@@ -16,7 +16,7 @@ from .events import Desired, Held, Released
 from .messages import Request, StackFrame, Waiting
 
 NEWER = 32
-"""At most this many are copied to add one; then they join the older ones, which are copied rarely."""
+"""Adding a RESULT copies at most this many; then they are merged with the older ones, which are copied rarely."""
 
 
 class StoredResult(Struct, frozen=True):
@@ -49,14 +49,14 @@ class StoredResults:
         return self._newer.get(request_id) or self._older.get(request_id)
 
     def add(self, request_id: str, stored: StoredResult) -> StoredResults:
-        """These and one more, under a new id."""
+        """These RESULTs and one more."""
         oldest = min(self.oldest, stored.at)
         if len(self._newer) < NEWER:
             return StoredResults(self._older, {**self._newer, request_id: stored}, oldest)
         return StoredResults({**self._older, **self._newer}, {request_id: stored}, oldest)
 
     def since(self, horizon: float) -> StoredResults:
-        """Those sent at this time or later."""
+        """The RESULTs that were sent at this time or later."""
         return StoredResults({key: stored for key, stored in self.items() if stored.at >= horizon})
 
     def items(self) -> Iterable[tuple[str, StoredResult]]:

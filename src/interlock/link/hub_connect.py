@@ -106,7 +106,7 @@ async def _open_at(
     problems: list[str] = []
 
     async def on_error(error: Exception) -> None:
-        """Kept for the message: the final exception says less."""
+        """Keep the error for our message, as the final exception says less."""
         problems.append(reason_of(error))
 
     client = _encrypted_client(is_tls=url.startswith("tls:") or bool(settings.tls))
@@ -212,7 +212,7 @@ def _check_version(client: Any, url: str) -> None:
 
 
 def _bound_sending(client: Any) -> None:
-    """Keep the kernel from delivering minutes later what we gave up on."""
+    """Prevent the kernel from delivering a message minutes after we gave up on it."""
     writer = getattr(getattr(client, "_transport", None), "_bare_io_writer", None)
     sock = writer.get_extra_info("socket") if writer is not None else None
     if sock is not None and hasattr(socket, "TCP_USER_TIMEOUT"):

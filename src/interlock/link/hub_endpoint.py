@@ -103,7 +103,7 @@ class HubLink:
         return self.problems.problem
 
     def start(self) -> None:
-        """Begin, in the background: a hub that is not there yet is found when it comes."""
+        """Start in the background; a hub that is not reachable yet is retried."""
         self._unfollow = self._endpoint.follow(self._ring)
         name = f"interlock run {self.run_id}"
         self._thread.begin(keep_session(self._settings, name, self._live, self.problems.set, BACK_OFF_S))

@@ -67,7 +67,7 @@ class Signing:
         return cls(KeyRing(read_trusted(trusted), own), unsigned=settings.unsigned, trusted=trusted)
 
     def headers(self, subject: str, data: bytes, now: float, seq: str = "") -> dict[str, str]:
-        """The headers that prove that a message is ours."""
+        """The headers of a signed message."""
         if self.ring.own is None:
             return {}
         time = f"{now:.3f}"

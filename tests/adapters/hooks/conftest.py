@@ -34,7 +34,7 @@ class Waiting:
         self.told += 1
 
 
-class Desk:
+class SupervisedRun:
     """One run whose client is a test."""
 
     def __init__(self, root: Path, config: Config, client: str = "claude-code", task: str = "", **guarded: Any) -> None:
@@ -83,26 +83,26 @@ class Desk:
         return [record["step"] for record in self.records("step")]
 
 
-MakeDesk = Callable[..., Desk]
+MakeSupervised = Callable[..., SupervisedRun]
 
 
 @pytest.fixture
-def desk_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeDesk]:
+def supervised_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeSupervised]:
     (tmp_path / "run").mkdir(mode=0o700)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
-    made: list[Desk] = []
+    made: list[SupervisedRun] = []
 
-    def make(config: dict[str, Any] | None = None, **more: Any) -> Desk:
+    def make(config: dict[str, Any] | None = None, **more: Any) -> SupervisedRun:
         given = config or {}
         patient = {**given, "runtime": {"step_timeout_ms": 30_000, **given.get("runtime", {})}}
-        made.append(Desk(tmp_path, msgspec.convert(patient, Config), **more))
+        made.append(SupervisedRun(tmp_path, msgspec.convert(patient, Config), **more))
         return made[-1]
 
     yield make
-    for desk in made:
-        desk.supervisor.close()
+    for supervised in made:
+        supervised.supervisor.close()
 
 
 @pytest.fixture
-def desk(desk_with: MakeDesk) -> Desk:
-    return desk_with()
+def supervised(supervised_with: MakeSupervised) -> SupervisedRun:
+    return supervised_with()

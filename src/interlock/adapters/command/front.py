@@ -247,9 +247,9 @@ class _Front:
             if isinstance(event, Finished):
                 if self._tree is not None:
                     self._tree.close()
-                return self._as_it_was(event) if self._unsupervised else event
+                return self._complete(event) if self._unsupervised else event
             if isinstance(event, Exited):
-                self._learn_of_cancel()
+                self._notice_cancel()
                 self._status, self._end_by, self._hint_at = event.status, None, None
                 if self._unsupervised:
                     self._owner.try_once_more((listen(self._setup.control), listen(self._setup.steps)))
@@ -259,7 +259,7 @@ class _Front:
                 self._unsupervised = self._unsupervised or f"supervision was lost: {event.words}"
                 if self._status is not None:
                     return self._without_owner(self._unsupervised)
-                self._go_on_alone()
+                self._continue_unsupervised()
             elif isinstance(event, ClientParked):
                 deadline, self._no_client = None, True
                 write_stderr(f"interlock: {event.words}\n")
@@ -278,7 +278,7 @@ class _Front:
             elif isinstance(event, Signalled):
                 self._handle_signal(event)
 
-    def _go_on_alone(self) -> None:
+    def _continue_unsupervised(self) -> None:
         """No owner stays alive: continue the command without one, or end it if runtime.fail is closed."""
         self._unsupervised_run = UnsupervisedRun(
             self._launch.config,
@@ -299,7 +299,7 @@ class _Front:
         if (ending := self._unsupervised_run.check()) is not None:
             self._end(*ending)
 
-    def _learn_of_cancel(self) -> None:
+    def _notice_cancel(self) -> None:
         """Notice that an unsupervised run was cancelled, which ends its processes: this explains their end."""
         ending = (
             self._unsupervised_run.check() if self._unsupervised_run is not None and self._ended_with is None else None
@@ -393,8 +393,8 @@ class _Front:
             while not isinstance(self._events.get(timeout=max(0.0, deadline - time.monotonic())), Finished):
                 pass
 
-    def _as_it_was(self, summary: Finished) -> Finished:
-        """The summary of an owner that only recorded the end, with the message and exit status that we know."""
+    def _complete(self, summary: Finished) -> Finished:
+        """Complete the summary of an owner that only recorded the end with the message and exit status that we know."""
         status = self._exit_status
         return replace(
             summary, message=self._unsupervised, exit_status=summary.exit_status if status is None else status

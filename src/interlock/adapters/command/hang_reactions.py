@@ -84,7 +84,7 @@ class HangReactions:
         if kind in TOOL_KINDS:
             reactions.append((TOOL, lambda: self._end_tool(liveness, kind, seen)))
         if kind in MODEL_KINDS:
-            reactions.append((CONNECTION, self._cut))
+            reactions.append((CONNECTION, self._close_connection))
         if kind in MODEL_KINDS | TOOL_KINDS | CLIENT_KINDS and self._parking.may_restart:
             reactions.append((RESTART, lambda: self._restart(liveness, kind)))
         reactions.append((PAUSE, lambda: self._pause(kind)))
@@ -129,7 +129,7 @@ class HangReactions:
                 log.warning("run %s: ended process %d, which hung", self._supervisor.run.spec.run_id, process.pid)
                 send(process.pid, process.start, signal.SIGTERM)
 
-    def _cut(self) -> None:
+    def _close_connection(self) -> None:
         oldest = self._traffic.oldest if self._traffic is not None else None
         if oldest is not None:
             oldest.cut()

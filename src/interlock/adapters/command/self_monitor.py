@@ -40,7 +40,7 @@ class SelfMonitor:
         self._stamped: list[object] = []
         self._seen: list[object] = []
         self._undo_lost = False
-        self._journal_print = file_identity(folder.journal)
+        self._journal_identity = file_identity(folder.journal)
         self._commands = {path: _own_identity(path) for path in command_paths()} if contained else {}
 
     def keep_socket(self, path: Path, bind_again: Callable[[], None]) -> None:
@@ -73,8 +73,8 @@ class SelfMonitor:
         steering = self._supervisor.run.steering
         if isinstance(steering, RunControl) and steering.mend_gate():
             self._notice("the run's gate file was changed; it is restored", self._folder.gate)
-        if self._journal_print is not None and file_identity(self._folder.journal) != self._journal_print:
-            self._journal_print = None
+        if self._journal_identity is not None and file_identity(self._folder.journal) != self._journal_identity:
+            self._journal_identity = None
             self._notice("the run's journal was replaced or removed", self._folder.journal)
         self._check_checkpoints()
         for late in self._late:

@@ -128,7 +128,7 @@ def main() -> None:
     # Exclude existing objects from garbage collection, here and in forks, so that their memory stays shared.
     gc.collect()
     gc.freeze()
-    # The kernel reaps our forks. It also lets a signal end us as if we had never been.
+    # The kernel reaps our forks.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     asked = _serve(listen(path), stamps)
     if asked is None:

@@ -51,7 +51,7 @@ class HookGuardian:
         expects_hooks: bool = False,
     ) -> None:
         self._supervisor, self._held = supervisor, held
-        self._prints = {path: _fingerprint(path) for path in files}
+        self._fingerprints = {path: _fingerprint(path) for path in files}
         self._settings = {path: _fingerprint(path) for path in settings}
         self._expects_hooks = expects_hooks
         self._clock = supervisor.run.clock
@@ -101,12 +101,12 @@ class HookGuardian:
             self.notice("the agent continues without its hooks: they were switched off")
         if never:
             self.notice(f"no hook has fired in {NEVER_S:g} s: the client's hooks are switched off")
-        for path, print_ in self._prints.items():
-            if _fingerprint(path) != print_:
+        for path, known in self._fingerprints.items():
+            if _fingerprint(path) != known:
                 self.notice("a file that the hooks need was changed", str(path))
-        for path, print_ in self._settings.items():
-            if (now_ := _fingerprint(path)) != print_:
-                self._settings[path] = now_
+        for path, known in self._settings.items():
+            if (current := _fingerprint(path)) != known:
+                self._settings[path] = current
                 if switches_hooks_off(path):
                     self.notice(SWITCHED_OFF, str(path))
 

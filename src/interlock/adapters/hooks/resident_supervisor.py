@@ -35,16 +35,16 @@ WAKE_S = 5.0
 """How often to look for parked runs without an owner."""
 
 REASSURE_S = 2.0
-"""How often a client hears that its run is being opened: after 10 s without a word it takes the supervisor for dead."""
+"""How often to tell a client that its run is being opened: after 10 s of silence it assumes that we are dead."""
 
 OPENING_S = 120.0
-"""An opening that takes longer is not going to end, and its client hears no more."""
+"""If opening a run takes longer than this, it hangs, and we stop telling the client to wait."""
 
 SESSION = re.compile(r"[A-Za-z0-9_-]{1,200}")
 """Valid session names: they become file names."""
 
 MOST_BEGUN = 256
-"""Sessions to remember that have begun and done nothing yet."""
+"""The most sessions to remember that have begun but done nothing yet."""
 
 
 class ResidentSupervisor:
@@ -194,7 +194,7 @@ class ResidentSupervisor:
 
 @contextlib.contextmanager
 def _reassure(client: WaitingClient) -> Iterator[None]:
-    """Tell a client now and then that its answer will come: on a busy machine many runs may be opened at once."""
+    """Tell a client regularly that its answer will come: on a busy machine, opening a run may take long."""
     done = threading.Event()
 
     def tell() -> None:
