@@ -23,10 +23,7 @@ from .hub_session import (
 )
 from .hub_signing import HubMessage, NotSigned
 
-SUBJECTS = {
-    STREAM: ["loop:control.*", "loop:current.*", "loop:record.*"],
-    RUNS_STREAM: ["loop:run.*"],
-}
+SUBJECTS = {STREAM: ["loop:control.*", "loop:current.*", "loop:record.*"], RUNS_STREAM: ["loop:run.*"]}
 
 MAX_AGE_S = 24 * 3600
 """How long the hub stores messages: far longer than the window of a stored RESULT."""
@@ -98,8 +95,7 @@ async def _create(session: HubSession, name: str, replicas: int | None) -> Any:
         # Someone else may have created it just now.
         made = await session.api(f"STREAM.INFO.{name}", {}) if "in use" in str(made) else made
     if made.get("error", {}).get("err_code") in NOT_ENOUGH_SERVERS:
-        raise InterlockError(f"the hub cannot keep {replicas} copies ({made['error'].get('description')})",
-                             where="hub.replicas", todo="Use at most one per server of the cluster.")  # fmt: skip
+        raise _too_many_copies(replicas, made)
     return made
 
 
@@ -117,13 +113,17 @@ async def _update(session: HubSession, name: str, info: Any, replicas: int | Non
     done = await session.api(f"STREAM.UPDATE.{name}", {**config, **changed})
     if "error" in done and "num_replicas" in changed:
         if replicas is not None:
-            raise InterlockError(f"the hub cannot keep {replicas} copies ({done['error'].get('description')})",
-                                 where="hub.replicas", todo="Use at most one per server of the cluster.")  # fmt: skip
+            raise _too_many_copies(replicas, done)
         del changed["num_replicas"]
         if changed:
             await session.api(f"STREAM.UPDATE.{name}", {**config, **changed})
         return False
     return "error" not in done
+
+
+def _too_many_copies(replicas: int | None, answer: Any) -> InterlockError:
+    what = f"the hub cannot keep {replicas} copies ({answer['error'].get('description')})"
+    return InterlockError(what, where="hub.replicas", todo="Use at most one per server of the cluster.")
 
 
 BATCH = 1000

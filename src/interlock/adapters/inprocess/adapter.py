@@ -86,9 +86,6 @@ class ChildProcesses(RunProcessTree):
 _LOOP: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage"))
 """The capabilities of all agent loops in this process: their calls and requests pass through us."""
 
-LANGCHAIN: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
-OPENAI_AGENTS: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
-PYDANTIC_AI: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
 CLAUDE_AGENT_SDK: frozenset[Capability] = _LOOP | {"switch_model"}
-MINI_SWE_AGENT: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
-SMOLAGENTS: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
+_REWINDABLE: frozenset[Capability] = CLAUDE_AGENT_SDK | {"conversation"}
+LANGCHAIN = OPENAI_AGENTS = PYDANTIC_AI = MINI_SWE_AGENT = SMOLAGENTS = _REWINDABLE

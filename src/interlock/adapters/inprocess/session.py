@@ -159,12 +159,7 @@ class Session(EndsWithBlock):
         self._keep(self.supervisor.after(replace(step, agent=asked.step.agent, duration_ms=duration_ms)))
 
     def note(
-        self,
-        tool: str,
-        arguments: Mapping[str, object],
-        outcome: CallOutcome,
-        *,
-        call_id: str | None = None,
+        self, tool: str, arguments: Mapping[str, object], outcome: CallOutcome, *, call_id: str | None = None
     ) -> None:
         """Report a call that failed before we could be asked about it."""
         self._keep(self.supervisor.after(self._result(outcome, Tool(tool, dict(arguments), call_id))))
