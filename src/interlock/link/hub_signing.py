@@ -78,7 +78,8 @@ class Signing:
         }
 
     def check(self, message: HubMessage, role: KeyRole, subject: str | None = None, *, fresh: bool = False) -> Signer:
-        """The signer, if allowed to send this; else NotSigned. `subject` if it came on another than its own.
+        """The signer, if allowed to send this; else NotSigned. `subject` is the one that it was signed for,
+        if it came on another.
 
         A `fresh` message was signed shortly before the broker stored it: a replay does not count.
         """

@@ -153,7 +153,7 @@ def _fingerprint(path: Path) -> tuple[int, int, int, int] | None:
 
 
 def file_identity(path: Path | str) -> tuple[int, int] | None:
-    """What tells a file from another one of the same name; None if there is none."""
+    """Device and inode, which distinguish a file from another of the same name; None if it does not exist."""
     try:
         info = os.stat(path)  # noqa: PTH116  asked twice a second
     except OSError:

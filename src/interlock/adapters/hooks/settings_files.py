@@ -43,7 +43,7 @@ def without_ours(settings: Settings) -> Settings:
 
 
 def _change_groups(path: Path, events: Iterable[str], group_for: Callable[[str], object]) -> FileChange:
-    """One group of ours for each event, replacing those that are there."""
+    """The change of a file to one group of ours for each event."""
     return change_settings(path, lambda settings: add_groups(without_ours(settings), events, group_for))
 
 

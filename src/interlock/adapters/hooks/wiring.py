@@ -89,7 +89,7 @@ class HookWords(HookCommand, frozen=True):
 def add_groups(
     settings: dict[str, object], events: Iterable[str], group_for: Callable[[str], object]
 ) -> dict[str, object]:
-    """The settings with a group of hooks for each event, after the groups that are there."""
+    """The settings with a group of hooks for each event, after existing groups."""
     hooks = settings.get("hooks")
     merged: dict[str, object] = dict(hooks) if isinstance(hooks, dict) else {}
     for event in events:
