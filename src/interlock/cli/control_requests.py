@@ -15,7 +15,7 @@ from typer import Argument, Option
 
 from ..control import Command, Request, RequestOutcome, State, Waiting, decode_current, new_request
 from ..core import ENDED, BadInput, InterlockError, InvalidState, Status
-from ..journal import HELD, PARKED, TREE, JournalReader, RunFolder, RunSummary, find_run, read_tree
+from ..journal import HELD, PARKED, TREE, JournalReader, RunFolder, RunSummary, find_run, read_tree, summarize
 from ..link import Notice, Runs, ask_owner
 from .app import HubOption, finite
 from .completion import offer_live_runs
@@ -206,7 +206,7 @@ def _see_paused(folder: RunFolder, answer: RequestOutcome, timeout: float) -> Re
     if (folder.path / HELD).exists():
         return answer
     until, noticed_at = time.monotonic() + timeout, 0.0
-    while (summary := _summary(folder)) is not None and summary.status == "pausing":
+    while (summary := summarize(folder)) is not None and summary.status == "pausing":
         now = time.monotonic()
         if now > until:
             message = f"no further step starts, but one is still running after {timeout:.0f} s; --now stops it at once"
@@ -236,14 +236,6 @@ def _see_still(folder: RunFolder, answer: RequestOutcome, notice: Notice) -> Req
     if unstopped[1]:
         notice(tree.not_stopped())
     return answer
-
-
-def _summary(folder: RunFolder) -> RunSummary | None:
-    try:
-        with JournalReader.open(folder) as reader:
-            return reader.summary()
-    except InterlockError:
-        return None
 
 
 def parse_condition(text: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ import termios
 import threading
 import uuid
 
-from ...core import InterlockError, printable
+from ...core import printable
 from ...journal import RunFolder
 from .owner_messages import ApprovalAsked
 from .terminal_foreground import Foreground
@@ -99,14 +99,10 @@ class TerminalApproval:
         return None
 
     def _is_waiting(self, question: ApprovalAsked) -> bool:
-        from ...journal import JournalReader
+        from ...journal import summarize
 
-        try:
-            with JournalReader.open(self._folder) as reader:
-                summary = reader.summary()
-        except InterlockError:
-            return True
-        return summary is None or summary.waiting == question.what
+        summary = summarize(self._folder)
+        return summary is None or summary.status == "unreadable" or summary.waiting == question.what
 
     def _answer(self, command: Command, question: ApprovalAsked, why: str) -> str:
         """Send the answer; returns the problem, or an empty text if there was none."""

@@ -28,7 +28,7 @@ def load_late() -> None:
     if keep_packages(LATE, LATE_LIBRARIES):
         return
     from ...control import decode_request, new_request  # noqa: F401
-    from ...journal import JournalReader, Store  # noqa: F401
+    from ...journal import JournalReader, Store, summarize  # noqa: F401
     from ...link import ask_owner, collect_requests  # noqa: F401
     from ...runtime import log_for_child  # noqa: F401
 
