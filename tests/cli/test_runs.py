@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from interlock.cli.runs import matter, money, runs_table
+from interlock.cli.runs import headline, money, runs_table
 from interlock.config import Config
 from interlock.core import Liveness, RunSpec, Step
 from interlock.journal import Journal, JournalEntry, RunSummary, Store
@@ -107,7 +107,7 @@ def test_the_list_says_once_who_or_what_ended_a_run(reason, words):
     shown = io.StringIO()
     Console(width=120, file=shown).print(runs_table([row], 120))
     assert shown.getvalue().count(words) == 1
-    assert matter(row) == "fix it"
+    assert headline(row) == "fix it"
 
 
 def test_no_line_of_the_list_ends_in_spaces(ended):

@@ -10,7 +10,7 @@ import typer
 from scripts.cli_reference import MANUAL, ROOT, commands, manual, page
 
 import interlock as package
-from interlock.cli.main import ALIASES, COMMANDS, HOMES, leave_question
+from interlock.cli.main import ALIASES, COMMANDS, LOCATIONS, leave_question
 from tests.cli.calling import interlock
 
 CAPITALS = re.compile(r"[A-Z:=|]+(\.\.\.)?|[a-z_]+(\|[a-z_]+)+")
@@ -205,7 +205,7 @@ def test_every_command_has_help_in_one_style_and_is_in_the_reference():
 def test_the_list_of_commands_imports_none_of_them():
     code = "import sys; sys.argv = ['interlock', '--help']\nfrom interlock.__main__ import main\ntry: main()\nexcept SystemExit: pass"
     loaded = modules_after(code)
-    modules = {HOMES.get(command, command).partition(".")[0] for command in COMMANDS}
+    modules = {LOCATIONS.get(command, command).partition(".")[0] for command in COMMANDS}
     assert not any(f"interlock.cli.{module}" in loaded for module in modules)
 
 

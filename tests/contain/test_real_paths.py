@@ -46,7 +46,7 @@ def test_each_place_is_where_it_really_is(place: Path, name: str, monkeypatch: p
 
 def test_what_is_there_comes_once_and_outer_places_first(place: Path) -> None:
     names = ("to-link", "a/b", "a", "gone", "ring", "nowhere", "to-folder")
-    assert RealPaths().each(place / name for name in names) == [place / "a", place / "a" / "b"]
+    assert RealPaths().resolve(place / name for name in names) == [place / "a", place / "a" / "b"]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ CELLS = [(status, command, case) for status in STATUSES for command in COMMANDS 
 ENDED = ("done", "aborted")
 
 
-class ReplayFixture(Protocol):
+class Sender(Protocol):
     """A way to reach a run: in memory, on a socket, through the hub."""
 
     def do(self, event: Event) -> object:
@@ -48,45 +48,47 @@ def new_answers(status: str, command: Command) -> list[str]:
     return ["ACK", "success", f"STATE {status}"]
 
 
-def bring_to(desk: ReplayFixture, status: str) -> None:
+def bring_to(sender: Sender, status: str) -> None:
     """Bring a fresh run into a status, with step 3 waiting for a person while it lives."""
-    desk.do(WaitingForPerson(Waiting("approval", 3, "delete?")))
+    sender.do(WaitingForPerson(Waiting("approval", 3, "delete?")))
     if status == "pausing":
-        desk.do(IterationStarted("i1"))
+        sender.do(IterationStarted("i1"))
     if status in ("pausing", "paused"):
-        assert desk.say(make("pause", id="before"), 3) == ["ACK", "success", f"STATE {status}"]
+        assert sender.say(make("pause", id="before"), 3) == ["ACK", "success", f"STATE {status}"]
     elif status == "done":
-        desk.do(RunEnded("COMPLETE"))
+        sender.do(RunEnded("COMPLETE"))
     elif status == "aborted":
-        desk.do(RunEnded("ERROR"))
+        sender.do(RunEnded("ERROR"))
 
 
-def play(desk: ReplayFixture, status: str, command: Command, case: str) -> None:
+def play(sender: Sender, status: str, command: Command, case: str) -> None:
     """Put a fresh run through one cell."""
-    bring_to(desk, status)
+    bring_to(sender, status)
     copy = make(command, id="it")
     if case.endswith("in flight"):
         if status in ENDED:
             # Nothing is ever in flight here: the first copy is answered at once.
-            assert desk.say(copy, 1) == ["not_found"]
+            assert sender.say(copy, 1) == ["not_found"]
         else:
-            assert desk.say(make("rollback", id="blocker"), 1) == ["ACK"]
-            assert desk.say(copy, 1) == ["ACK"]
+            assert sender.say(make("rollback", id="blocker"), 1) == ["ACK"]
+            assert sender.say(copy, 1) == ["ACK"]
         still = ["not_found"] if status in ENDED else ["duplicate"]
     else:
         expected = new_answers(status, command)
-        answers = desk.say(copy, len(expected)) if not is_executed(status, command) else _say_and_execute(desk, copy)
+        answers = (
+            sender.say(copy, len(expected)) if not is_executed(status, command) else _say_and_execute(sender, copy)
+        )
         assert answers == expected
         if case == "new":
             return
         still = [expected[0] if status in ENDED else expected[1]]
-    stored = desk.last_result()
+    stored = sender.last_result()
     if case.startswith("other content"):
         for other in other_contents(command):
-            assert desk.say(other, 1) == ["bad_request"]
-    assert desk.say(copy, 1) == still
+            assert sender.say(other, 1) == ["bad_request"]
+    assert sender.say(copy, 1) == still
     if still != ["duplicate"]:
-        assert desk.last_result() == stored
+        assert sender.last_result() == stored
 
 
 def is_executed(status: str, command: Command) -> bool:
@@ -100,5 +102,5 @@ def other_contents(command: Command) -> list[bytes]:
     return [make(another, id="it"), make(command, id="it", issue_id="7"), make(command, payload, id="it")]
 
 
-def _say_and_execute(desk: ReplayFixture, copy: bytes) -> list[str]:
-    return desk.say(copy, 1) + desk.execute()
+def _say_and_execute(sender: Sender, copy: bytes) -> list[str]:
+    return sender.say(copy, 1) + sender.execute()

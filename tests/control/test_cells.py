@@ -11,7 +11,7 @@ from .owner import Owner
 
 
 class InMemory:
-    """A desk without any transport."""
+    """A sender without any transport."""
 
     def __init__(self) -> None:
         self.owner = Owner()

@@ -87,11 +87,11 @@ def test_the_time_of_a_run_that_nobody_supervises_is_up_only_when_it_is(
     alone = unsupervised.UnsupervisedRun(Config(limits=Limits(max_execution_time=60)), folder, begun=now)
     alone.say("supervision was lost")
     assert "max_execution_time (60 s)" in capsys.readouterr().err
-    assert alone.look() is None
+    assert alone.check() is None
     now += 59
-    assert alone.look() is None and alone.check_at == now + 1
+    assert alone.check() is None and alone.check_at == now + 1
     now += 2
-    assert alone.look() == (124, "the limit max_execution_time of 60 s is reached")
+    assert alone.check() == (124, "the limit max_execution_time of 60 s is reached")
 
 
 def kill_owners(place: Place, run: subprocess.Popen[bytes]) -> bytes:

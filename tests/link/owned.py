@@ -91,8 +91,8 @@ class Owned:
         return [msgspec.json.decode(record.body) for record in self.records(frozenset({"audit"}))]
 
 
-class SocketDesk:
-    """A desk on the run's real socket: one connection, whose answers are read in order."""
+class SocketSender:
+    """A sender on the run's real socket: one connection, whose answers are read in order."""
 
     def __init__(self, owned: Owned) -> None:
         self.owned = owned

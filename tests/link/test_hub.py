@@ -22,7 +22,7 @@ from interlock.link.hub_session import HubSession, token_of
 from ..control.owner import make
 from ..waiting import eventually
 from .broker import Broker, keep_port
-from .hub_desk import HubDesk
+from .hub_sender import HubSender
 from .owned import Owned
 
 
@@ -131,14 +131,14 @@ def test_a_copy_older_than_30_s_by_the_brokers_clock_is_dropped_with_an_audit_ro
     broker: Broker, quick_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Owned(quick_root) as owned:
-        desk = HubDesk(owned, broker.settings)
+        sender = HubSender(owned, broker.settings)
         broker_time = HubSession.broker_time
         monkeypatch.setattr(HubSession, "broker_time", lambda session: broker_time(session) + 31)
-        desk.send(make("pause", id="old"))
+        sender.send(make("pause", id="old"))
         eventually(lambda: any(row["what"] == "expired" for row in owned.audits()))
         monkeypatch.undo()
         assert owned.endpoint.state.status == "running"
-        desk.close()
+        sender.close()
 
 
 def test_the_brokers_time_is_learnt_and_not_read_from_our_wall_clock(broker: Broker) -> None:
@@ -157,12 +157,12 @@ def test_the_brokers_time_is_learnt_and_not_read_from_our_wall_clock(broker: Bro
 
 def test_a_retry_reaches_the_run_and_gets_the_stored_result(broker: Broker, quick_root: Path) -> None:
     with Owned(quick_root) as owned:
-        desk = HubDesk(owned, broker.settings)
-        assert desk.say(make("pause", id="p"), 3) == ["ACK", "success", "STATE paused"]
-        stored = desk.last_result()
-        assert desk.say(make("pause", id="p"), 1) == ["success"]
-        assert desk.last_result() == stored
-        desk.close()
+        sender = HubSender(owned, broker.settings)
+        assert sender.say(make("pause", id="p"), 3) == ["ACK", "success", "STATE paused"]
+        stored = sender.last_result()
+        assert sender.say(make("pause", id="p"), 1) == ["success"]
+        assert sender.last_result() == stored
+        sender.close()
 
 
 @pytest.mark.parametrize("data", [b"not json", b"[]", b'{"type":"REQUEST"}', b"x" * 300_000])
@@ -170,10 +170,10 @@ def test_what_cannot_be_read_gets_no_answer_on_a_topic_and_an_audit_row(
     broker: Broker, quick_root: Path, data: bytes
 ) -> None:
     with Owned(quick_root) as owned:
-        desk = HubDesk(owned, broker.settings)
-        assert desk.say(data, 0) == []
+        sender = HubSender(owned, broker.settings)
+        assert sender.say(data, 0) == []
         assert [row["what"] for row in owned.audits()] == ["unreadable"]
-        desk.close()
+        sender.close()
 
 
 def test_a_run_that_ended_long_ago_is_not_found_though_nobody_answers(broker: Broker, quick_root: Path) -> None:

@@ -12,7 +12,7 @@ from interlock.control import Command
 
 from ..control import cells
 from .broker import Broker
-from .hub_desk import HubDesk
+from .hub_sender import HubSender
 from .owned import Owned
 
 
@@ -34,6 +34,6 @@ def test_cells_on_the_hub(broker: Broker, quick_root: Path, status: str, case: s
 def play_one(broker: Broker, root: Path, status: str, command: Command, case: str) -> None:
     run_id = f"{status}-{command}-{case}".replace(" ", "-")
     with Owned(root, run_id=run_id, frame_id="run-1") as owned:
-        desk = HubDesk(owned, broker.settings)
-        cells.play(desk, status, command, case)
-        desk.close()
+        sender = HubSender(owned, broker.settings)
+        cells.play(sender, status, command, case)
+        sender.close()

@@ -29,7 +29,7 @@ from interlock.link import (
 )
 
 from ..control.owner import RUN, make, short
-from .owned import Owned, SocketDesk
+from .owned import Owned, SocketSender
 
 
 def ask(owned: Owned, command: str, payload: dict[str, object] | None = None, **more: object) -> object:
@@ -149,11 +149,11 @@ def test_a_connection_whose_maker_has_ended_is_not_a_persons(quick_root: Path, i
 )
 def test_what_cannot_be_read_gets_an_error_on_the_connection_and_an_audit_row(quick_root: Path, data: bytes) -> None:
     with Owned(quick_root) as owned:
-        desk = SocketDesk(owned)
-        assert desk.say(data, 1) == ["bad_request"]
-        assert msgspec.json.decode(desk.last_result())["request_id"] is None
-        assert desk.say(make("resume"), 2) == ["ACK", "invalid_state"]
-        desk.close()
+        sender = SocketSender(owned)
+        assert sender.say(data, 1) == ["bad_request"]
+        assert msgspec.json.decode(sender.last_result())["request_id"] is None
+        assert sender.say(make("resume"), 2) == ["ACK", "invalid_state"]
+        sender.close()
         assert [row["what"] for row in owned.audits()] == ["unreadable"]
 
 
@@ -169,16 +169,16 @@ def test_what_cannot_be_read_gets_an_error_on_the_connection_and_an_audit_row(qu
 )
 def test_a_bad_request_is_answered_and_leaves_an_audit_row(quick_root: Path, change: tuple[bytes, bytes]) -> None:
     with Owned(quick_root) as owned:
-        desk = SocketDesk(owned)
-        assert desk.say(make("pause").replace(*change), 1) == ["bad_request"]
-        desk.close()
+        sender = SocketSender(owned)
+        assert sender.say(make("pause").replace(*change), 1) == ["bad_request"]
+        sender.close()
         assert owned.audits()[-1]["what"] == "bad_request"
         assert owned.endpoint.state.status == "running" and owned.endpoint.counts["", "bad_request"] == 1
 
 
 def test_two_who_send_the_same_request_both_get_its_result(quick_root: Path) -> None:
     with Owned(quick_root) as owned:
-        first, second = SocketDesk(owned), SocketDesk(owned)
+        first, second = SocketSender(owned), SocketSender(owned)
         assert first.say(make("rollback", id="b"), 1) == ["ACK"]
         assert second.say(make("rollback", id="b"), 1) == ["duplicate"]
         assert first.execute() == ["success", "STATE running"]
@@ -192,7 +192,7 @@ def test_a_message_whose_sender_hung_up_is_not_executed(quick_root: Path) -> Non
         owned.endpoint.follow(lambda _, entry: audited.set() if entry.kind == "audit" else None)
         with owned.endpoint._turn:
             # The owner is busy; meanwhile somebody sends and goes.
-            holder = SocketDesk(owned)
+            holder = SocketSender(owned)
             holder.sock.sendall(make("resume", id="first") + b"\n")
             gone = socket.socket(socket.AF_UNIX)
             gone.connect(str(owned.server.path))
@@ -228,9 +228,9 @@ def test_a_peer_that_does_not_read_is_cut_off_and_harms_nobody(quick_root: Path)
             pass
         except BrokenPipeError:
             pass
-        desk = SocketDesk(owned)
-        assert desk.say(make("pause"), 3) == ["ACK", "success", "STATE paused"]
-        desk.close(), deaf.close()
+        sender = SocketSender(owned)
+        assert sender.say(make("pause"), 3) == ["ACK", "success", "STATE paused"]
+        sender.close(), deaf.close()
 
 
 def test_a_dead_owner_is_named_at_once_and_finds_the_request_when_it_comes_back(quick_root: Path) -> None:
@@ -354,7 +354,7 @@ def test_a_mistake_over_one_message_does_not_end_control_of_the_run(
             receive(data, *rest, **more)  # type: ignore[arg-type]
 
         monkeypatch.setattr(owned.endpoint, "receive", stumble)
-        first, second = SocketDesk(owned), SocketDesk(owned)
+        first, second = SocketSender(owned), SocketSender(owned)
         first.sock.sendall(b"stumble\n")
         assert first.lines.readline() == b""
         assert second.say(make("pause", id="p"), 3)

@@ -9,12 +9,12 @@ import pytest
 from interlock.control import Command
 
 from ..control.cells import CELLS, play
-from .owned import Owned, SocketDesk
+from .owned import Owned, SocketSender
 
 
 @pytest.mark.parametrize(("status", "command", "case"), CELLS)
 def test_cell_on_the_socket(quick_root: Path, status: str, command: Command, case: str) -> None:
     with Owned(quick_root) as owned:
-        desk = SocketDesk(owned)
-        play(desk, status, command, case)
-        desk.close()
+        sender = SocketSender(owned)
+        play(sender, status, command, case)
+        sender.close()

@@ -91,11 +91,11 @@ def test_whatever_begins_and_ends_each_look_tells_the_members(seed: int, between
                     machine.fork(pid)
                 else:
                     machine.end(pid)
-            seen = table.look()
+            seen = table.scan()
             assert seen.keys() == machine.parents.keys()
             assert {pid: process.start for pid, process in seen.items()} == machine.starts
             assert _descendants(seen) == machine.members()
-            table.settle(process for pid, process in seen.items() if pid not in machine.members())
+            table.cache(process for pid, process in seen.items() if pid not in machine.members())
 
 
 def _descendants(table: dict[int, Process]) -> set[int]:
@@ -109,10 +109,10 @@ def test_strangers_are_read_once(machine: Machine) -> None:
     for _ in range(10):
         machine.fork(1)
     table = ProcessTable()
-    seen = table.look()
-    table.settle(process for pid, process in seen.items() if pid != RUN)
+    seen = table.scan()
+    table.cache(process for pid, process in seen.items() if pid != RUN)
     machine.read = 0
-    table.look()
+    table.scan()
     assert machine.read == 1
 
 
@@ -121,11 +121,11 @@ def test_one_whose_parent_was_not_seen_is_read_again(machine: Machine) -> None:
     parent = machine.newest
     machine.fork(parent)
     table = ProcessTable()
-    seen = table.look()
+    seen = table.scan()
     # The parent began after its place in the list was read, and ends before the next look.
-    table.settle([seen[machine.newest]])
+    table.cache([seen[machine.newest]])
     machine.end(parent)
-    assert table.look()[machine.newest].parent == RUN
+    assert table.scan()[machine.newest].parent == RUN
 
 
 @pytest.mark.parametrize(
@@ -148,9 +148,9 @@ def test_a_kernel_that_does_not_count_has_all_read(machine: Machine, monkeypatch
     monkeypatch.setattr(process_family, "count_pids", lambda: None)
     machine.fork(1)
     table = ProcessTable()
-    table.settle(table.look().values())
+    table.cache(table.scan().values())
     machine.read = 0
-    table.look()
+    table.scan()
     assert machine.read == len(machine.parents)
 
 

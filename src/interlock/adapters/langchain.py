@@ -159,9 +159,9 @@ def _note(session: Session, response: ModelResponse) -> None:
     for message in response.result:
         if not isinstance(message, AIMessage):
             continue
-        told = message.response_metadata
+        metadata = message.response_metadata
         session.say(
-            _text(message), usage=_usage(message), model=told.get("model_name") or told.get("model"), agent=None
+            _text(message), usage=_usage(message), model=metadata.get("model_name") or metadata.get("model"), agent=None
         )
 
 

@@ -44,7 +44,7 @@ def supervise(agent: A, **options: Unpack[Options]) -> A:
     return agent
 
 
-class _Stand:
+class _Wrapper:
     """Forwards to another object, except for what is defined here."""
 
     def __init__(self, original: object, session: Session) -> None:
@@ -54,7 +54,7 @@ class _Stand:
         return getattr(self._original, name)
 
 
-class _Model(_Stand):
+class _Model(_Wrapper):
     """The model; requests are held while the run is paused."""
 
     _original: Model
@@ -82,7 +82,7 @@ class _Model(_Stand):
         return answer
 
 
-class _Environment(_Stand):
+class _Environment(_Wrapper):
     """The environment; its commands are reviewed."""
 
     _original: Environment
@@ -100,8 +100,8 @@ class _Environment(_Stand):
 
 
 def _outcome(done: Json) -> CallOutcome:
-    told = read_outcome(done)
-    return CallOutcome(told.content or str(done.get("exception_info") or ""), told.error, told.exit_code)
+    outcome = read_outcome(done)
+    return CallOutcome(outcome.content or str(done.get("exception_info") or ""), outcome.error, outcome.exit_code)
 
 
 def _usage(answer: Mapping[str, object]) -> Usage | None:

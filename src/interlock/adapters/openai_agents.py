@@ -149,11 +149,7 @@ class _Watched:
         return watched
 
     async def _call(
-        self,
-        name: str,
-        invoke: Callable[[ToolContext, str], Awaitable[object]],
-        context: ToolContext,
-        given: str,
+        self, name: str, invoke: Callable[[ToolContext, str], Awaitable[object]], context: ToolContext, given: str
     ) -> object:
         known = _arguments(given)
         asked = await self.session.ask_async(name, known, call_id=context.tool_call_id, agent=self._name(context.agent))

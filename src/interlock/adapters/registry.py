@@ -60,20 +60,12 @@ PYTHON: tuple[Client, ...] = (
 CLIENTS: tuple[Client, ...] = (
     Client("silent", "silent process", "`interlock run`", "interlock.adapters.command", SILENT, "held by freezing it"),
     Client(
-        "printing",
-        "process that prints its steps",
-        "`--steps stdout`",
-        "interlock.adapters.command",
-        PRINTING,
+        "printing", "process that prints its steps", "`--steps stdout`", "interlock.adapters.command", PRINTING,
         "steps are observed after they happen",
     ),
     Client("process", "process that reports its steps", "`INTERLOCK_SOCKET`", "interlock.adapters.command", SPEAKING),
     Client(
-        "proxy",
-        "agent behind the model proxy",
-        "its base URL",
-        "interlock.adapters.proxy",
-        PROXIED,
+        "proxy", "agent behind the model proxy", "its base URL", "interlock.adapters.proxy", PROXIED,
         "results are seen one request late; in front of a hooked client it adds switch_model and conversation",
     ),
     *(
@@ -81,7 +73,7 @@ CLIENTS: tuple[Client, ...] = (
         for one in BUILT_IN
     ),
     *PYTHON,
-)
+)  # fmt: skip
 
 
 def capability_table() -> str:

@@ -1,4 +1,4 @@
-"""HeldTree: holds, limits and ends a run's process tree for the runtime."""
+"""RunProcessTree: holds, limits and ends a run's process tree for the runtime."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STARTING_S = 5.0
 """How long the start of a command may take."""
 
 
-class HeldTree:
+class RunProcessTree:
     """Holds a run's processes after `attach`: at the next step if they report steps, otherwise by freezing.
 
     `not_held` describes the limits that this machine cannot enforce.
@@ -46,7 +46,7 @@ class HeldTree:
         """The same, from a list of pids."""
         return self.tree.pid if self.tree is not None and self.tree.pid in pids else pids[0] if pids else -1
 
-    def know(self, tree: ProcessTree) -> None:
+    def attach_running(self, tree: ProcessTree) -> None:
         """The command is already running, under a predecessor: carry out orders immediately from now on."""
         with self._lock:
             self.tree, self._frozen = tree, tree.frozen()

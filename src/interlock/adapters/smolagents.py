@@ -56,7 +56,7 @@ def supervise(agent: A, **options: Unpack[Options]) -> A:
 
 
 @dataclass
-class _Word(MemoryStep):
+class _InterlockMessage(MemoryStep):
     """One of our messages in the agent's memory."""
 
     content: str
@@ -85,7 +85,7 @@ class _Model:
                 raise RunStopped(session.run_id, turn.stopped)
             if turn.keep is not None:
                 del steps[turn.keep :]
-            steps += [_Word(message.content) for message in turn.messages]
+            steps += [_InterlockMessage(message.content) for message in turn.messages]
             if turn.keep is not None or turn.messages:
                 messages = self._agent.write_memory_to_messages()
             if turn.model is not None:

@@ -71,14 +71,14 @@ def find_in_answer(
 ) -> UsageLimit | None:
     """The limit in an answer of the model's API; None if there is none."""
     text = body[:WINDOW].decode(errors="replace")
-    told = find_in_words(" ".join(text.split()), now, "model API")
-    if status not in STATUSES and (status < 400 or told is None):
+    limit = find_in_words(" ".join(text.split()), now, "model API")
+    if status not in STATUSES and (status < 400 or limit is None):
         return None
     named = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in headers}
     resets_in = _reset_in_headers(named, now)
-    if resets_in is None and told is not None:
-        resets_in = told.resets_in
-    passes = told.passes if told is not None else True
+    if resets_in is None and limit is not None:
+        resets_in = limit.resets_in
+    passes = limit.passes if limit is not None else True
     message = re.search(r'"message"\s*:\s*"((?:[^"\\]|\\.)*)"', text)
     words = message[1] if message is not None else " ".join(text.split())
     return UsageLimit(reason=f"HTTP {status}: {words[:300]}", source="model API", resets_in=resets_in, passes=passes)
@@ -88,13 +88,13 @@ def _reset_in_headers(headers: Mapping[str, str], now: datetime) -> float | None
     """Seconds until the API may be called again, from an answer's headers; the latest of the exhausted limits."""
     if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
         return milliseconds / 1000
-    if (told := headers.get("retry-after")) is not None:
-        if (seconds := _number(told)) is not None:
+    if (after := headers.get("retry-after")) is not None:
+        if (seconds := _number(after)) is not None:
             return seconds
         from email.utils import parsedate_to_datetime
 
         try:
-            return _within((parsedate_to_datetime(told) - now).total_seconds())
+            return _within((parsedate_to_datetime(after) - now).total_seconds())
         except ValueError:
             return None
     found = []

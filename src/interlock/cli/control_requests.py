@@ -216,14 +216,14 @@ def _see_ended(folder: RunFolder, answer: RequestOutcome) -> RequestOutcome:
 
 def _see_paused(folder: RunFolder, answer: RequestOutcome, timeout: float) -> RequestOutcome:
     """Wait until the run is paused, not pausing: the current step may finish first."""
-    until, told = time.monotonic() + timeout, 0.0
+    until, noticed_at = time.monotonic() + timeout, 0.0
     while _status(folder) == "pausing":
         now = time.monotonic()
         if now > until:
             message = f"no further step starts, but one is still running after {timeout:.0f} s; --now stops it at once"
             return replace(answer, outcome="unknown", message=message, accepted=True)
-        if now - told > WAITING_S:
-            told = now
+        if now - noticed_at > WAITING_S:
+            noticed_at = now
             name = folder.spec().name or folder.run_id
             say_error(f"{name}: waiting for the current step to finish (--now stops it at once)")
         time.sleep(0.05)
@@ -242,18 +242,18 @@ def _see_still(folder: RunFolder, answer: RequestOutcome, notice: Notice) -> Req
     handle = read_tree(folder)
     tree, until = attach(handle) if handle is not None else None, time.monotonic() + STOPPING_S
     while True:
-        standing = tree.standing() if tree is not None else ((), ())
+        unstopped = tree.not_frozen() if tree is not None else ((), ())
         if (status := _status(folder)) in ENDED:
             return failed("not_found", "the run has ended")
         if status == "running":
             return failed("invalid_state", "the run was resumed meanwhile and is not paused")
-        if tree is None or not standing[0]:
+        if tree is None or not unstopped[0]:
             break
         if time.monotonic() > until:
-            named = tree.describe(standing[0])
+            named = tree.describe(unstopped[0])
             return failed("failed", f"no further step starts, but these processes could not be stopped: {named}")
         time.sleep(0.05)
-    if tree is not None and standing[1]:
+    if tree is not None and unstopped[1]:
         notice(tree.not_stopped())
     return answer
 

@@ -160,7 +160,7 @@ def _print_table(judged: list[tuple[Path, AnalysisResult]]) -> None:
     from .console import Console, new_table
     from .gui_text import STATUS
 
-    table = new_table("IMAGE", "STATUS", "SURE", "SEES", "WOULD DO", wrap=("SEES", "WOULD DO"))
+    table = new_table("IMAGE", "STATUS", "CONFIDENCE", "DESCRIPTION", "ACTIONS", wrap=("DESCRIPTION", "ACTIONS"))
     for path, result in judged:
         status = result.status.value
         table.add_row(
@@ -208,7 +208,7 @@ def chaos(
 def _print(report: ChaosReport) -> None:
     from .console import Console, new_table
 
-    numbers = ("THROWN", "DETECTED", "RECOVERED", "MEDIAN DETECT", "MEDIAN RECOVER")
+    numbers = ("INJECTED", "DETECTED", "RECOVERED", "MEDIAN DETECT", "MEDIAN RECOVER")
     table = new_table("FAULT", *numbers, right=numbers)
     for row in report.rows():
         table.add_row(*row)

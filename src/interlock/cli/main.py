@@ -71,7 +71,7 @@ GROUPS: dict[str, dict[str, str]] = {
 }
 """The commands as `interlock --help` shows them. Each lives in the module of its name as `app`."""
 
-HOMES = {
+LOCATIONS = {
     **{name: f"steer.{name}" for name in ("approve", "cancel", "escalate", "pause", "reject", "resume")},
     "checkpoints": "checkpoint.list_app",
     "export": "stored_runs.export_app",
@@ -130,7 +130,7 @@ class LazyGroup(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in COMMANDS:
             return None
-        module, _, name = HOMES.get(cmd_name, f"{cmd_name}.app").partition(".")
+        module, _, name = LOCATIONS.get(cmd_name, f"{cmd_name}.app").partition(".")
         command = typer.main.get_command(getattr(importlib.import_module(f".{module}", __package__), name))
         command.name = cmd_name
         unify(command)
@@ -209,7 +209,7 @@ def _run_app() -> object:
         raise SystemExit(leave_question(abort)) from None
 
 
-PLAINLY = {
+PLAINER = {
     "a valid int range": "a whole number",
     "a valid integer": "a whole number",
     "a valid float range": "a number",
@@ -224,7 +224,7 @@ def say_usage_error(error: UsageError) -> int:
         return error.exit_code
     command = error.ctx.command_path if error.ctx is not None else "interlock"
     words = error.format_message().rstrip(".")
-    for theirs, ours in PLAINLY.items():
+    for theirs, ours in PLAINER.items():
         words = words.replace(theirs, ours)
     if words.startswith("Missing argument "):
         words = words[:17] + words[17:].strip("'.").upper()

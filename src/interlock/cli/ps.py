@@ -6,15 +6,19 @@ import select
 import sys
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from typer import Option
 
 from .app import new_app
-from .output import many, print_json, rendered, say_error, table_console
+from .output import json_text, many, rendered, say_error, table_console
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from ..link import RemoteRun
+
+R = TypeVar("R")
 
 app = new_app()
 
@@ -34,91 +38,74 @@ def ps(
     Example: interlock ps --all
     """
     from ..core import ENDED
-    from ..journal import RunSummary
-    from .runs import runs_table, shown_run, the_store
+    from .runs import hub_table, open_hub, runs_table, shown_run, the_store
 
-    if hub is not None:
-        list_hub(hub, every, watch, json)
+    if hub is None:
+        store = the_store()
+        _list(
+            lambda: [run for run in store.runs() if every or run.status not in ENDED],
+            shown_run, runs_table, every=every, watch=watch, json=json,
+        )  # fmt: skip
         return
-    store = the_store()
-
-    def listed() -> list[RunSummary]:
-        return [run for run in store.runs() if every or run.status not in ENDED]
-
-    def rows() -> list[dict[str, object]]:
-        return [shown_run(run) for run in listed()]
-
-    if json:
-        say_rows(rows, watch)
-    else:
-        say_table(lambda width: runs_table(runs, width) if (runs := listed()) else None, every, watch)
-
-
-def list_hub(url: str, every: bool, watch: bool, json: bool) -> None:
-    """List the runs of all machines; those of an unreachable host are unknown."""
-    from ..core import ENDED
-    from ..link import RemoteRun
-    from .runs import hub_table, open_hub, shown_run
-
-    with open_hub(url) as client:
-
-        def listed() -> list[RemoteRun]:
-            return [run for run in client.runs() if every or run.summary.status not in ENDED]
-
-        def rows() -> list[dict[str, object]]:
-            return [
-                {**shown_run(run.summary), "status": run.status, "outcome": run.outcome, "host": run.host}
-                for run in listed()
-            ]
-
-        if json:
-            say_rows(rows, watch)
-        else:
-            say_table(lambda width: hub_table(runs, width) if (runs := listed()) else None, every, watch)
+    with open_hub(hub) as client:
+        _list(
+            lambda: [run for run in client.runs() if every or run.summary.status not in ENDED],
+            _remote_row, hub_table, every=every, watch=watch, json=json,
+        )  # fmt: skip
         for why, count in client.refused.items():
             say_error(f"{many(count, 'row')} of runs not shown: {why}. See: interlock hub keys")
 
 
-def say_rows(rows: Callable[[], list[dict[str, object]]], watch: bool) -> None:
-    """Print one document; with --watch, another one whenever something has changed."""
-    last: object = None
-    while True:
-        now = rows()
-        if now != last:
-            print_json({"runs": now})
-            last = now
-        if not watch or not is_read():
-            return
-        time.sleep(POLL_S)
+def _remote_row(run: RemoteRun) -> dict[str, object]:
+    """A run on a hub as JSON; the status is unknown if its host is unreachable."""
+    from .runs import shown_run
+
+    return {**shown_run(run.summary), "status": run.status, "outcome": run.outcome, "host": run.host}
 
 
-def say_table(table: Callable[[int], Table | str | None], every: bool, watch: bool) -> None:
-    """Print a table; with --watch, refresh it in place on a terminal, else print it again whenever it has changed."""
+def _list(
+    list_runs: Callable[[], list[R]],
+    as_json: Callable[[R], dict[str, object]],
+    as_table: Callable[[list[R], int], Table | str],
+    *,
+    every: bool,
+    watch: bool,
+    json: bool,
+) -> None:
+    """Print the runs; with --watch, refresh a table on a terminal, else print again whenever something has changed."""
+    if json:
+        _print_changes(lambda: json_text({"runs": [as_json(run) for run in list_runs()]}) + "\n", watch)
+        return
     console = table_console()
-    nothing = "No runs." if every else "No live runs. interlock ps --all lists the ended ones."
+    nothing = "No runs.\n" if every else "No live runs. interlock ps --all lists the ended ones.\n"
 
-    def made() -> Table | str:
-        return table(console.width) or f"{nothing}\n"
+    def table() -> Table | str:
+        runs = list_runs()
+        return as_table(runs, console.width) if runs else nothing
 
     if watch and console.is_terminal:
         from rich.live import Live
         from rich.text import Text
 
         def shown() -> Table | Text:
-            now = made()
+            now = table()
             return Text(now.removesuffix("\n"), no_wrap=True, overflow="ignore") if isinstance(now, str) else now
 
         with Live(shown(), console=console, auto_refresh=False) as live:
             while True:
                 time.sleep(POLL_S)
                 live.update(shown(), refresh=True)
+    _print_changes(lambda: now if isinstance(now := table(), str) else rendered(console, now), watch)
+
+
+def _print_changes(make: Callable[[], str], watch: bool) -> None:
+    """Print a text; with --watch, print it again whenever it has changed."""
     last = ""
     while True:
-        now = made()
-        now = now if isinstance(now, str) else rendered(console, now)
+        now = make()
         if now != last:
             last = now
-            sys.stdout.write(last)
+            sys.stdout.write(now)
             sys.stdout.flush()
         if not watch or not is_read():
             return

@@ -43,11 +43,11 @@ def run(
     hub: Annotated[str | None, Option(metavar="URL", help="Connect to a hub, for other machines: nats://...")] = None,
     observe: Annotated[bool, Option("--observe", help="Watch, never act.")] = False,
     max_cost: Annotated[
-        float | None, Option(min=0, metavar="USD", help="The most that models may cost, in dollars.")
+        float | None, Option(min=0, metavar="USD", help="Maximum cost of the models, in dollars.")
     ] = None,
-    max_steps: Annotated[int | None, Option(min=0, metavar="N", help="Tool calls; results do not count.")] = None,
+    max_steps: Annotated[int | None, Option(min=0, metavar="N", help="Maximum number of tool calls.")] = None,
     max_minutes: Annotated[
-        float | None, Option(min=0, metavar="N", help="The most minutes it may take, without pauses.")
+        float | None, Option(min=0, metavar="N", help="Maximum duration in minutes, not counting pauses.")
     ] = None,
     attended: Annotated[bool, Option("--attended", help="Ask you before writes, deletes and commands.")] = False,
     workspace: Annotated[Path | None, Option(help="The folder to checkpoint; default: the current one.")] = None,

@@ -35,7 +35,7 @@ STATUS = {
 }
 
 NUMBERS = frozenset(("STEPS", "ISSUES", "INTERVENTIONS", "COST"))
-SPARED = ("INTERVENTIONS", "COST", "STARTED", "ISSUES", "TASK", "STEPS", "DOING", "HOST")
+DROPPED_FIRST = ("INTERVENTIONS", "COST", "STARTED", "ISSUES", "TASK", "STEPS", "DOING", "HOST")
 """Columns that are dropped, in this order, if there is no room for all."""
 
 GAP = 2
@@ -69,44 +69,32 @@ def shown_run(run: RunSummary) -> dict[str, object]:
 
 def runs_table(runs: list[RunSummary], width: int) -> Table | str:
     """One line per run, fitted to the width."""
-    return _fitting(
-        [
-            {
-                "RUN": run.run_id,
-                "NAME": run.name,
-                "STATUS": run.outcome,
-                "DOING": run.doing.words if run.doing is not None else "",
-                "STEPS": f"{run.steps:,}",
-                "ISSUES": f"{run.issues:,}",
-                "INTERVENTIONS": f"{run.interventions:,}",
-                "COST": money(run.cost_usd, run.max_cost_usd, run.unpriced_tokens),
-                "STARTED": moment(run.started),
-                "TASK": matter(run),
-            }
-            for run in runs
-        ],
-        width,
-    )
+    return _fitting([_row(run, run.outcome) for run in runs], width)
 
 
 def hub_table(runs: list[RemoteRun], width: int) -> Table | str:
     """One line per run, with its host."""
-    return _fitting(
-        [
-            {
-                "RUN": run.summary.run_id,
-                "HOST": run.host,
-                "NAME": run.summary.name,
-                "STATUS": run.outcome,
-                "STEPS": f"{run.summary.steps:,}",
-                "COST": money(run.summary.cost_usd, run.summary.max_cost_usd, run.summary.unpriced_tokens),
-                "STARTED": moment(run.summary.started),
-                "TASK": matter(run.summary),
-            }
-            for run in runs
-        ],
-        width,
-    )
+    rows = [{"RUN": run.summary.run_id, "HOST": run.host, **_row(run.summary, run.outcome)} for run in runs]
+    return _fitting([{name: row[name] for name in row if name not in ONLY_HERE} for row in rows], width)
+
+
+ONLY_HERE = ("DOING", "ISSUES", "INTERVENTIONS")
+"""Columns that runs on a hub do not have."""
+
+
+def _row(run: RunSummary, outcome: str) -> dict[str, str]:
+    return {
+        "RUN": run.run_id,
+        "NAME": run.name,
+        "STATUS": outcome,
+        "DOING": run.doing.words if run.doing is not None else "",
+        "STEPS": f"{run.steps:,}",
+        "ISSUES": f"{run.issues:,}",
+        "INTERVENTIONS": f"{run.interventions:,}",
+        "COST": money(run.cost_usd, run.max_cost_usd, run.unpriced_tokens),
+        "STARTED": moment(run.started),
+        "TASK": headline(run),
+    }
 
 
 def _fitting(rows: list[dict[str, str]], width: int) -> Table | str:
@@ -114,7 +102,7 @@ def _fitting(rows: list[dict[str, str]], width: int) -> Table | str:
     columns = list(rows[0])
     wide = {name: GAP + max(len(name), *(_cells(row[name]) for row in rows)) for name in columns}
     task, wide["TASK"] = wide["TASK"], min(wide["TASK"], LEAST_TASK)
-    for name in SPARED:
+    for name in DROPPED_FIRST:
         if sum(wide[column] for column in columns) <= width:
             break
         if name in columns:
@@ -154,7 +142,7 @@ def _cells(text: str) -> int:
     return len(text) if text.isascii() else cell_len(text)
 
 
-def matter(run: RunSummary) -> str:
+def headline(run: RunSummary) -> str:
     """The most important fact about a run, else its task."""
     stuck = f"stuck: {run.stuck}" if run.stuck and run.ended is None else ""
     asked = run.doing.question if run.doing is not None and run.doing.question else ""

@@ -80,12 +80,12 @@ def serve(
 
     def poll() -> None:
         if warm is not None:
-            warm.look()
+            warm.ensure_running()
         adopt_orphans(store.root)
 
     if warm is not None:
-        warm.look()
-    resident.on_look = poll
+        warm.ensure_running()
+    resident.on_poll = poll
     resident.start()
     absent = None
     if settings.hub.url:

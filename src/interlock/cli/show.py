@@ -72,10 +72,10 @@ def show(
         if wanted is None:
             print_problems(console, problems)
         for record in records:
-            told = read_moment(record, hidden=wanted is not None)
+            entry = read_moment(record, hidden=wanted is not None)
             # Internal records are shown only if asked for by kind.
-            if told is not None and (wanted is not None or told.level != "quiet"):
-                print_moment(console, told)
+            if entry is not None and (wanted is not None or entry.level != "quiet"):
+                print_moment(console, entry)
         if is_long and limit is None:
             say_damage(verify_journal(folder))
 

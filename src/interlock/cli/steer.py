@@ -14,11 +14,6 @@ from .app import new_app
 from .control_requests import LocalRuns, Payload, ReasonOption, RunChoice, StepOption, control_run
 
 
-def command_to_runs(command: Command, about: str, own: Callable[..., Payload | None] = lambda: None) -> typer.Typer:
-    """A command to one run or to many. `own` has the command's own options and returns what makes the payload."""
-    return _command(command, about, own, many=True)
-
-
 def answer_to_step(command: Command, about: str) -> typer.Typer:
     """An answer to the step of a run that needs approval."""
 
@@ -32,10 +27,13 @@ def answer_to_step(command: Command, about: str) -> typer.Typer:
 
         return payload
 
-    return _command(command, about, own, many=False)
+    return new_command(command, about, own, many=False)
 
 
-def _command(command: Command, about: str, own: Callable[..., Payload | None], *, many: bool) -> typer.Typer:
+def new_command(
+    command: Command, about: str, own: Callable[..., Payload | None] = lambda: None, *, many: bool = True
+) -> typer.Typer:
+    """A command to one run or to `many`. `own` has the command's own options and returns what makes the payload."""
     app = new_app()
     shared = {name: each for name, each in _parameters(RunChoice).items() if many or name not in ("every", "where")}
     mine = _parameters(own)
@@ -65,7 +63,7 @@ def _pause_now(
     return lambda runs, run_id: {"now": True} if now else {}
 
 
-pause = command_to_runs(
+pause = new_command(
     "pause",
     """Let the current step finish, then stop all processes of the run. No further step starts.
 
@@ -80,7 +78,7 @@ pause = command_to_runs(
 )
 
 
-resume = command_to_runs(
+resume = new_command(
     "resume",
     """Resume a paused run.
 
@@ -91,7 +89,7 @@ resume = command_to_runs(
 )
 
 
-cancel = command_to_runs(
+cancel = new_command(
     "cancel",
     """Cancel a run: end its agent and all its processes.
 
@@ -135,7 +133,7 @@ def _to_model(
     return lambda runs, run_id: {key: value for key, value in given.items() if value is not None}
 
 
-escalate = command_to_runs(
+escalate = new_command(
     "escalate",
     """Switch a run's agent to a stronger model.
 

@@ -64,20 +64,20 @@ def print_problems(console: Console, problems: list[Problem]) -> None:
     console.print()
 
 
-def print_moment(console: Console, told: TimelineMoment) -> None:
+def print_moment(console: Console, entry: TimelineMoment) -> None:
     """Print one line of the timeline. Steps are cut to the terminal's width, other lines are wrapped."""
-    at = datetime.fromtimestamp(told.time).strftime("%H:%M:%S")
-    step = f"{told.step:>5}" if told.step is not None else " " * 5
-    detail = " ".join(told.detail.split())
-    more = f"  {detail}" if detail and detail not in told.title and told.kind != "step" else ""
-    begin, mark = f"{at}  {step} ", f"{MARK.get(told.kind, '·')} "
+    at = datetime.fromtimestamp(entry.time).strftime("%H:%M:%S")
+    step = f"{entry.step:>5}" if entry.step is not None else " " * 5
+    detail = " ".join(entry.detail.split())
+    more = f"  {detail}" if detail and detail not in entry.title and entry.kind != "step" else ""
+    begin, mark = f"{at}  {step} ", f"{MARK.get(entry.kind, '·')} "
     if not console.is_terminal:
         # Without rich, which takes minutes for a million lines.
-        console.file.write(f"{begin}{mark}{printable(told.title + more)}\n")
+        console.file.write(f"{begin}{mark}{printable(entry.title + more)}\n")
         return
-    words = Text.assemble((told.title, STYLE[told.level]), (more, "dim"))
-    before = Text.assemble((begin, "dim"), (mark, STYLE[told.level]))
-    if told.kind == "step":
+    words = Text.assemble((entry.title, STYLE[entry.level]), (more, "dim"))
+    before = Text.assemble((begin, "dim"), (mark, STYLE[entry.level]))
+    if entry.kind == "step":
         console.print(before + words, overflow="ellipsis", no_wrap=True)
     else:
         row = Table.grid()

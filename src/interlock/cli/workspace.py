@@ -17,7 +17,7 @@ Progress = Callable[[int, int], None]
 def resolve_workspace(run: str | None) -> Path:
     """The workspace of a run; without a run the nearest known workspace from here upwards, else this folder."""
     if run is None:
-        here = standing()
+        here = current_folder()
         return known_workspace(here) or resolved(here)
     from .runs import the_store
 
@@ -27,7 +27,7 @@ def resolve_workspace(run: str | None) -> Path:
     return resolved(Path(workspace))
 
 
-def standing() -> Path:
+def current_folder() -> Path:
     """The current folder, even if an agent has deleted it: the shell still knows its name."""
     try:
         return Path.cwd()
@@ -61,7 +61,7 @@ def open_checkpoints(run: str | None = None) -> Iterator[Checkpoints]:
 
 def relative_paths(paths: list[str], workspace: Path) -> list[str]:
     """Paths as typed here, relative to the workspace; BadInput for one outside."""
-    here = os.path.realpath(standing())
+    here = os.path.realpath(current_folder())
     found = []
     for path in paths:
         if not path:

@@ -11,7 +11,7 @@ from .protected_paths import command_paths as command_paths
 from .protected_paths import missing_paths as missing_paths
 from .protected_paths import missing_settings as missing_settings
 from .protected_paths import own_folders as own_folders
-from .run_members import Insiders as Insiders
+from .run_members import RunMembers as RunMembers
 from .run_members import in_a_run as in_a_run
 from .run_members import in_group as in_group
 from .run_members import refuse_inside as refuse_inside

@@ -155,8 +155,8 @@ class RealPaths(dict[str, str]):
         self[path] = real
         return real
 
-    def each(self, paths: Iterable[Path]) -> list[Path]:
-        """Where existing paths really are, each once, outer ones first: mounts go onto targets, not links."""
+    def resolve(self, paths: Iterable[Path]) -> list[Path]:
+        """The targets of existing paths, without duplicates, outer ones first: mounts go onto targets, not links."""
         found = {self[str(path)] for path in paths if is_there(path)}
         return sorted(map(Path, found), key=lambda path: len(path.parts))
 
@@ -246,9 +246,9 @@ def build_fence(workspaces: tuple[Path, ...], temporary: Path, write: tuple[str,
     secrets += [*map(Path, SYSTEM_SECRETS), *(Path(path).expanduser() for path in hide)]
     real = RealPaths()
     return Fence(
-        write=tuple(real.each((*own, *given, *workspaces))),
-        fixed=tuple(real.each(settings)),
-        hidden=tuple(path for path in real.each(secrets) if path not in given),
+        write=tuple(real.resolve((*own, *given, *workspaces))),
+        fixed=tuple(real.resolve(settings)),
+        hidden=tuple(path for path in real.resolve(secrets) if path not in given),
         temporary=temporary,
     )
 

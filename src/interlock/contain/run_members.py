@@ -10,7 +10,7 @@ from ..core import InvalidState
 from ..process import MARKER, PREFIX, Process, TreeHandle, environment_of, has_marker, read_process, start_of
 
 
-class Insiders:
+class RunMembers:
     """Identifies the peers of control connections. `tree` is the run's own, once it is known."""
 
     def __init__(self, tree: TreeHandle | None = None) -> None:

@@ -78,21 +78,21 @@ def guard_words(
     if "interlock-code" not in allow:
         code, free = code_paths()
         fixed += code
-    fixed = real.each(fixed)
+    fixed = real.resolve(fixed)
     changeable = [path for path in fixed if os.access(path, os.W_OK)]
     # Inside a fence only paths in writable folders need this; the rest is read-only or hidden.
     words += _bind("--ro-bind", (path for path in changeable if fence is None or real.is_below(path, fence.write)))
     if fence is not None:
         words += _bind("--ro-bind", (path for path in own_folders() if real.is_below(path, map(Path, TEMPORARY))))
-    words += _bind("--bind", real.each(free) if fence is None else ())
+    words += _bind("--bind", real.resolve(free) if fence is None else ())
     # Last, as it brings a dozen mounts with it, and bubblewrap reads the list of all mounts for each that follows.
     words += _bind("--ro-bind", (Path("/sys"), *cgroup_mounts()))
     folders, files = hidden_sockets(allow)
-    emptied = [*kept.hidden, *real.each(folders), *([Path("/run/interlock")] if root else [])]
+    emptied = [*kept.hidden, *real.resolve(folders), *([Path("/run/interlock")] if root else [])]
     words += _hide(folder for folder in emptied if folder.is_dir())
-    words += _hide(file for file in real.each(files) if not _is_gone(file, fence))
+    words += _hide(file for file in real.resolve(files) if not _is_gone(file, fence))
     if fence is not None:
-        words += _hide(path for path in real.each(bound_sockets()) if _is_seen(path, fence, emptied, real))
+        words += _hide(path for path in real.resolve(bound_sockets()) if _is_seen(path, fence, emptied, real))
         words += _bind("--ro-bind", fence.fixed)
         words += _hide(fence.hidden)
         words += [word for path in fence.hidden if path.is_dir() for word in ("--remount-ro", str(path))]
@@ -101,7 +101,7 @@ def guard_words(
     words += _bind("--bind", kept.writable)
     words += _bind("--ro-bind", (path for path in kept.shown if path.exists()))
     gone = (*kept.hidden, *(fence.hidden if fence is not None else ()))
-    secret = real.each(kept.secret)
+    secret = real.resolve(kept.secret)
     words += _hide(file for file in secret if not real.is_below(file, gone) or real.is_below(file, workspaces))
     variables = (*hidden_variables(allow), *(SECRET_VARIABLES if fence is not None else ()))
     words += [word for name in variables for word in ("--unsetenv", name)]
@@ -166,7 +166,7 @@ REFUSE, ABSENT, NO_FAMILY = (0x00050000 | number for number in (errno.EPERM, err
 X32 = 0x40000000
 
 
-class Numbers(NamedTuple):
+class SystemCalls(NamedTuple):
     """An architecture and its system calls; `absent` are the kernel's keyrings, io_uring and i386's socketcall."""
 
     arch: int
@@ -177,10 +177,13 @@ class Numbers(NamedTuple):
 
 MACHINES = {
     "x86_64": (
-        Numbers(0xC000003E, 16, 41, (248, 249, 250, 425)),
-        Numbers(0x40000003, 54, 359, (286, 287, 288, 425, 102)),
+        SystemCalls(0xC000003E, 16, 41, (248, 249, 250, 425)),
+        SystemCalls(0x40000003, 54, 359, (286, 287, 288, 425, 102)),
     ),
-    "aarch64": (Numbers(0xC00000B7, 29, 198, (217, 218, 219, 425)), Numbers(0x40000028, 54, 281, (309, 310, 311, 425))),
+    "aarch64": (
+        SystemCalls(0xC00000B7, 29, 198, (217, 218, 219, 425)),
+        SystemCalls(0x40000028, 54, 281, (309, 310, 311, 425)),
+    ),
 }
 """The architectures that each machine runs."""
 
@@ -196,7 +199,7 @@ def open_filter(*, fenced: bool = False) -> int | None:
     return descriptor
 
 
-def program(architectures: tuple[Numbers, ...], *, fenced: bool) -> bytes:
+def program(architectures: tuple[SystemCalls, ...], *, fenced: bool) -> bytes:
     """The BPF program: one block per architecture; others are refused."""
     parts = [_op(LOAD, ARCH)]
     for numbers in architectures:

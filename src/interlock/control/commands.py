@@ -99,13 +99,13 @@ def ask(turn: Transition, phase: Phase, *, status: Status, shut: bool, model: st
     """Have the actuator act before the RESULT is sent."""
     desired = Desired(turn.state.revision + 1, status, shut, model or turn.state.ordered)
     gate_open = turn.state.gate_open and not shut
-    turn.change(phase=phase, asked=desired, revision=desired.revision, gate_open=gate_open, untold=None)
+    turn.change(phase=phase, asked=desired, revision=desired.revision, gate_open=gate_open, unconfirmed=None)
     turn.actuate(desired)
 
 
 def set_desired(turn: Transition, desired: Desired) -> None:
     """Make the actuator follow the log; repeated until it has."""
-    turn.change(untold=desired, gate_open=False)
+    turn.change(unconfirmed=desired, gate_open=False)
     turn.actuate(desired)
 
 
@@ -126,8 +126,8 @@ def apply_actuated(turn: Transition, event: Actuated) -> None:
                 apply_supervisor_order(turn, wish)
         park(turn)
         work(turn)
-    elif state.untold is not None and event.revision == state.untold.revision and event.ok:
-        turn.change(untold=None, gate_open=not state.untold.shut)
+    elif state.unconfirmed is not None and event.revision == state.unconfirmed.revision and event.ok:
+        turn.change(unconfirmed=None, gate_open=not state.unconfirmed.shut)
 
 
 def conclude(turn: Transition, asked: Desired, request: Request, event: Actuated) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -65,20 +65,21 @@ def decode_request(data: bytes, *, strict_ids: bool = False) -> Request | Malfor
 
 def decode_control(data: bytes) -> ControlMessage | None:
     """Decode one message of loop:control, for a controller; None if it is not one."""
-    try:
-        message: ControlMessage = from_json(data, ControlMessage)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return None
+    message: ControlMessage | None = _decode(data, ControlMessage)
     return message
 
 
 def decode_current(data: bytes) -> CurrentMessage | None:
     """One message of loop:current, also of older writers; None if it is not one."""
+    message: CurrentMessage | None = _decode(data, CurrentMessage)
+    return message
+
+
+def _decode(data: bytes, kind: Any) -> Any:
     try:
-        message: CurrentMessage = from_json(data, CurrentMessage)
+        return from_json(data, kind)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
-    return message
 
 
 def fingerprint_of(request: Request) -> bytes:

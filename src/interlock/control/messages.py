@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import functools
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -16,11 +16,9 @@ LiveStatus = Literal["running", "pausing", "paused"]
 AbortReason = Literal["USER_CANCELLED", "EMERGENCY_STOP", "CRITICAL_FAILURE", "ERROR"]
 DoneReason = Literal["COMPLETE", "MAX_ITERATIONS", "STUCK", "NO_MORE_ISSUES", "MAX_ISSUES", "UNPROVEN"]
 
-COMMANDS: tuple[Command, ...] = ("pause", "resume", "cancel", "escalate", "approve", "reject", "rollback")
-ABORT_REASONS: tuple[AbortReason, ...] = ("USER_CANCELLED", "EMERGENCY_STOP", "CRITICAL_FAILURE", "ERROR")
-DONE_REASONS: tuple[DoneReason, ...] = (
-    "COMPLETE", "MAX_ITERATIONS", "STUCK", "NO_MORE_ISSUES", "MAX_ISSUES", "UNPROVEN",
-)  # fmt: skip
+COMMANDS: tuple[Command, ...] = get_args(Command)
+ABORT_REASONS: tuple[AbortReason, ...] = get_args(AbortReason)
+DONE_REASONS: tuple[DoneReason, ...] = get_args(DoneReason)
 
 RequestId = Annotated[str, Meta(min_length=1, max_length=128, description="A UUID v4; any such string is accepted.")]
 Timestamp = Annotated[
@@ -52,7 +50,7 @@ class PausePayload(Struct, frozen=True, omit_defaults=True):
 
 
 class EscalatePayload(Struct, frozen=True, omit_defaults=True):
-    """The stronger model, and why. `force` takes one of which nothing tells whether it is stronger."""
+    """The stronger model, and why. `force` accepts it even if it is unknown whether it is stronger."""
 
     model: Name
     reason: Note | None = None
@@ -60,7 +58,7 @@ class EscalatePayload(Struct, frozen=True, omit_defaults=True):
 
 
 class AnswerPayload(Struct, frozen=True, omit_defaults=True):
-    """The step that waits for a person, and the digest of the call that the person saw."""
+    """The step that needs approval, and the digest of the call that the person saw."""
 
     step: Annotated[int, Meta(ge=0)]
     reason: Note | None = None
@@ -86,7 +84,7 @@ PAYLOADS: dict[Command, type[Nothing | PausePayload | EscalatePayload | AnswerPa
 
 
 class Request(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="type", tag="REQUEST"):
-    """A command to a run. `actor` is what the transport knows of the sender, else what the sender says."""
+    """A command to a run. `actor` is the sender as the transport knows it, else as the sender names itself."""
 
     schema: Literal[0]
     request_id: RequestId
@@ -101,7 +99,7 @@ class Request(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="
 
 
 class Ack(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="type", tag="ACK"):
-    """The run has the command, durably, and will carry it out."""
+    """The run has stored the command and will carry it out."""
 
     schema: Literal[0]
     request_id: RequestId
@@ -113,7 +111,7 @@ class Ack(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="type
 
 
 class ResultPayload(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """How it went: `code` when it is a failure and only then; `message` for a person."""
+    """The outcome: `code` only if it is a failure; `message` is for people."""
 
     status: Literal["success", "failure"]
     message: str = ""
@@ -130,14 +128,14 @@ class ResultPayload(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 def result_words(status: str, message: str, run_status: object) -> str:
-    """A RESULT's message for a person; of a pause that has not quite taken hold, that it has not."""
+    """A RESULT's message for people; a pause that has not taken effect yet is reported as pausing."""
     if status == "success" and run_status == "pausing":
         return f"pausing at {message.partition(' at ')[2]}: the current step may finish"
     return message
 
 
 class Result(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="type", tag="RESULT"):
-    """The answer to a command. What could not be read of a bad request is null."""
+    """The answer to a command; fields of a bad request that could not be read are null."""
 
     schema: Literal[0]
     request_id: RequestId | None
@@ -152,7 +150,7 @@ ControlMessage = Request | Ack | Result
 
 
 class StackFrame(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """One level of what the run is doing; the last one is current."""
+    """One level of the run's work; the last one is current."""
 
     id: str
     mode: str
@@ -182,7 +180,7 @@ class Waiting(Struct, frozen=True, omit_defaults=True):
 
 
 class State(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="event", tag="STATE"):
-    """The run lives. `revision` is what an actuator got last; readers may ignore it."""
+    """The run is live. `revision` is the last one that an actuator got; readers may ignore it."""
 
     schema: Literal[0, 1]
     run_id: str
@@ -196,7 +194,7 @@ class State(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="ev
 
 
 class Ended(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What each end says of its run. Older writers leave run_id and updated_at out."""
+    """What ABORT and DONE have in common. Older writers omit run_id and updated_at."""
 
     schema: Literal[0, 1]
     stack: tuple[StackFrame, ...]
@@ -208,7 +206,7 @@ class Ended(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Abort(Ended, frozen=True, kw_only=True, tag_field="event", tag="ABORT"):
-    """The run ended before its work did."""
+    """The run ended before its work was done."""
 
     reason: AbortReason
 
@@ -228,7 +226,7 @@ _FIRST_DAY = datetime.date(1970, 1, 1)
 
 
 def stamp_seq(body: bytes, seq: int) -> bytes:
-    """A message of loop:current as it goes out: with the sequence number that the journal gave it."""
+    """A message of loop:current as it is sent: with its sequence number in the journal."""
     return b'%s,"seq":%d}' % (body[:-1], seq)
 
 

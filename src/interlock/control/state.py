@@ -16,7 +16,7 @@ from .events import Desired, Held, Released
 from .messages import Request, StackFrame, Waiting
 
 NEWER = 32
-"""At most this many are copied to add one; then they join the older ones, which are copied rarely."""
+"""Adding a RESULT copies at most this many; then they are merged with the older ones, which are copied rarely."""
 
 
 class StoredResult(Struct, frozen=True):
@@ -49,14 +49,14 @@ class StoredResults:
         return self._newer.get(request_id) or self._older.get(request_id)
 
     def add(self, request_id: str, stored: StoredResult) -> StoredResults:
-        """These and one more, under a new id."""
+        """These RESULTs and one more."""
         oldest = min(self.oldest, stored.at)
         if len(self._newer) < NEWER:
             return StoredResults(self._older, {**self._newer, request_id: stored}, oldest)
         return StoredResults({**self._older, **self._newer}, {request_id: stored}, oldest)
 
     def since(self, horizon: float) -> StoredResults:
-        """Those sent at this time or later."""
+        """The RESULTs that were sent at this time or later."""
         return StoredResults({key: stored for key, stored in self.items() if stored.at >= horizon})
 
     def items(self) -> Iterable[tuple[str, StoredResult]]:
@@ -134,11 +134,11 @@ class ControlState(Struct, frozen=True, kw_only=True):
 
     `gate_open`: an iteration may start right now; it closes before a pause is announced, and opens after a resume
     is durable. `under_way` are the passages through the gate that have not ended. `queue` has commands in flight, the
-    first one in `phase`; `asked` is what the actuator must do for it. `untold` is a desired state that the actuator
-    has not confirmed yet. `ordered` is the model that the agent was started with or switched to; what it is seen to
+    first one in `phase`; `asked` is what the actuator must do for it. `unconfirmed` is a desired state that it has not
+    confirmed yet. `ordered` is the model that the agent was started with or switched to; what it is seen to
     use is in its frame. `held` is why the supervisor paused the run, `later` what it wants once the actuator has
     answered. `cause` is the request that led to the status, `ended_by` who cancelled the run.
-    `quiet` iterations are not announced yet.
+    `unannounced` iterations are not announced yet.
     """
 
     run_id: str
@@ -155,12 +155,12 @@ class ControlState(Struct, frozen=True, kw_only=True):
     queue: tuple[InFlight, ...] = ()
     phase: Phase = "idle"
     asked: Desired | None = None
-    untold: Desired | None = None
+    unconfirmed: Desired | None = None
     ordered: str | None = None
     answered: StoredResults = NOTHING
     cause: str | None = None
     ended_by: str | None = None
-    quiet: int = 0
+    unannounced: int = 0
 
     @property
     def ended(self) -> bool:

@@ -108,12 +108,12 @@ def validate(turn: Transition, event: Received, request: Request) -> None:
     if event.actor is not None:
         actor = event.actor if request.actor is None else f"{event.actor} for {request.actor}"
         request = replace(request, actor=actor)
-    taken = LogEntry("request", encode(request), request_id)
+    entry = LogEntry("request", encode(request), request_id)
     refusal = find_refusal(state, request)
     if refusal is not None:
-        turn.persist(taken, turn.answer(request, fingerprint, refusal))
+        turn.persist(entry, turn.answer(request, fingerprint, refusal))
         return
-    turn.persist(taken, turn.ack_entry(request))
+    turn.persist(entry, turn.ack_entry(request))
     turn.change(queue=(*state.queue, InFlight(request, fingerprint)))
     commands.work(turn)
 
@@ -166,7 +166,9 @@ def start_iteration(turn: Transition, event: IterationStarted) -> None:
     stack = state.stack
     if stack:
         stack = (*stack[:-1], replace(stack[-1], iter=max(1, iterations)))
-    turn.change(iterations=iterations, stack=stack, under_way=state.under_way | {event.key}, quiet=state.quiet + 1)
+    turn.change(
+        iterations=iterations, stack=stack, under_way=state.under_way | {event.key}, unannounced=state.unannounced + 1
+    )
 
 
 def end_iteration(turn: Transition, event: IterationEnded) -> None:
@@ -177,9 +179,9 @@ def end_iteration(turn: Transition, event: IterationEnded) -> None:
 
 def check_deadlines(turn: Transition) -> None:
     """Announce iterations, and repeat a desired state that the actuator has not confirmed."""
-    if turn.state.untold is not None:
-        turn.actuate(turn.state.untold)
-    if turn.state.quiet and not turn.state.ended:
+    if turn.state.unconfirmed is not None:
+        turn.actuate(turn.state.unconfirmed)
+    if turn.state.unannounced and not turn.state.ended:
         turn.persist(turn.state_entry(), durable=False)
 
 

@@ -133,8 +133,8 @@ class Transition:
         return self._event(event, cause)
 
     def _event(self, event: State | Abort | Done, cause: str | None) -> LogEntry:
-        if self.state.quiet:
-            self.change(quiet=0)
+        if self.state.unannounced:
+            self.change(unannounced=0)
         return LogEntry("state", encode(event), cause)
 
 

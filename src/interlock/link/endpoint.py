@@ -109,7 +109,7 @@ class Endpoint:
         self._followers: list[Follower] = []
         self._on_open: list[Callable[[], None]] = []
         self._must_restart = False
-        self._bell, self._stop = threading.Event(), threading.Event()
+        self._wake, self._stop = threading.Event(), threading.Event()
         self._ticker = threading.Thread(target=self._tick, name=f"control {fresh.run_id}", daemon=True)
         self._ticking = ticking
 
@@ -128,7 +128,7 @@ class Endpoint:
     def close(self) -> None:
         """Stop the ticker. Nothing is lost: everything is in the log."""
         self._stop.set()
-        self._bell.set()
+        self._wake.set()
         if self._ticker.ident is not None:
             self._ticker.join()
         with self._opened:
@@ -158,9 +158,9 @@ class Endpoint:
         with self._mutex:
             if not may_start(self._state):
                 return False
-            quiet = self._state.quiet
+            unannounced = self._state.unannounced
             self._state, _ = handle(self._state, IterationStarted(key, number), self._clock.now())
-        if quiet == 0:
+        if unannounced == 0:
             self._wake_ticker()
         return True
 
@@ -289,21 +289,21 @@ class Endpoint:
 
     def _pause_until_tick(self) -> float | None:
         state = self._state
-        if state.quiet or state.untold is not None or self._must_restart:
+        if state.unannounced or state.unconfirmed is not None or self._must_restart:
             return SOON_S
         return TICK_S if state.answered else None
 
     def _wake_ticker(self) -> None:
-        if not self._bell.is_set() and self._pause_until_tick() is not None:
-            self._bell.set()
+        if not self._wake.is_set() and self._pause_until_tick() is not None:
+            self._wake.set()
 
     def _tick(self) -> None:
         """The ticker's thread: sleeps indefinitely while nothing depends on time."""
         while not self._stop.is_set():
-            self._bell.wait()
+            self._wake.wait()
             while (pause := self._pause_until_tick()) is not None and not self._stop.wait(pause):
                 self._post_tick()
-            self._bell.clear()
+            self._wake.clear()
             self._wake_ticker()
 
     def _post_tick(self) -> None:

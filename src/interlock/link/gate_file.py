@@ -118,7 +118,7 @@ class FileGate:
             return self._path.parent.exists()
 
     def rest(self) -> None:
-        """The RESULT is sent: sync the file now, without making the caller wait."""
+        """Sync the file after the RESULT was sent, without making the caller wait."""
         if self._unsynced and not self._syncing:
             self._unsynced, self._syncing = False, True
             # A program that is ending can start no more threads; the journal has the state in any case.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import os
 import time
 from typing import Any
@@ -24,12 +23,10 @@ from ..control import (
 )
 from ..control import format_time as utc
 from ..core import InterlockError
-from .hub_connect import open_session
-from .hub_session import REPLY_HEADER, HubSession, LoopThread, SessionLost, message_of, telling
+from .hub_connect import keep_session
+from .hub_session import REPLY_HEADER, HubSession, LoopThread, SessionLost, message_of, translated_errors
 from .hub_signing import SEQ_HEADER, HubMessage
 from .hub_streams import is_signed, read_all, read_newest
-
-log = logging.getLogger("interlock")
 
 GROUP = "interlock-absent"
 """Listeners in this group share the work: only one of them answers."""
@@ -63,27 +60,15 @@ class AbsentRuns:
 
     def start(self) -> None:
         """Start in the background; a hub that is not reachable yet is retried."""
-        self._thread.begin(self._keep())
+        self._thread.begin(
+            keep_session(self._settings, "interlock serve", self._listen, self._set_problem, (BACK_OFF_S, BACK_OFF_S))
+        )
 
     def close(self) -> None:
         self._thread.close()
 
-    async def _keep(self) -> None:
-        """Open one session after the other, whatever ends each of them."""
-        while True:
-            try:
-                session = await open_session(self._settings, "interlock serve", owner=True)
-                try:
-                    await self._listen(session)
-                finally:
-                    self.problem = "the hub is gone"
-                    await session.close()
-            except (InterlockError, SessionLost) as error:
-                self.problem = str(error) or "the hub is gone"
-            except Exception as error:
-                log.warning("the session with the hub failed", exc_info=True)
-                self.problem = f"the session failed ({type(error).__name__}: {error})"
-            await asyncio.sleep(BACK_OFF_S)
+    def _set_problem(self, problem: str) -> None:
+        self.problem = problem
 
     async def _listen(self, session: HubSession) -> None:
         def hear(message: HubMessage, *, is_new: bool = True) -> None:
@@ -100,7 +85,7 @@ class AbsentRuns:
                 if message.seq:
                     hear(message)
 
-        async with telling():
+        async with translated_errors():
             await session.client.subscribe(STORED, queue=GROUP, cb=deliver)
             await session.client.flush()
         # Requests that came before we listened and are not too old to be answered.

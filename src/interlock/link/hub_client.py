@@ -32,12 +32,12 @@ class HubClient:
     def __init__(self, settings: HubSettings) -> None:
         self._settings = settings
         self._thread = LoopThread("hub client")
-        self._line: ReplyListener | None = None
+        self._listener: ReplyListener | None = None
         self._opening = asyncio.Lock()
         self.refused: Counter[str] = Counter()
         """Why rows were rejected when runs were last listed, and how many."""
         try:
-            self._thread.run(self.line())
+            self._thread.run(self.connect())
         except (InterlockError, SessionLost) as error:
             self._thread.close()
             raise error if isinstance(error, InterlockError) else _unreachable(error) from error
@@ -50,7 +50,7 @@ class HubClient:
         self, request: Request, *, timeout: float = DEFAULT_TIMEOUT_S, notice: Notice | None = None
     ) -> RequestOutcome:
         """Send a request to a run, on any machine, and wait for its answer."""
-        return self._thread.run(HubRequest(self.line, request, timeout, notice or (lambda _: None)).run())
+        return self._thread.run(HubRequest(self.connect, request, timeout, notice or (lambda _: None)).run())
 
     def current(self, run_id: str) -> bytes | None:
         """The last message of a run on loop:current."""
@@ -65,9 +65,9 @@ class HubClient:
         return self._run(self._heads(run_id))
 
     def close(self) -> None:
-        if self._line is not None:
+        if self._listener is not None:
             with contextlib.suppress(TimeoutError):
-                self._thread.begin(self._line.session.close()).result(2)
+                self._thread.begin(self._listener.session.close()).result(2)
         self._thread.close()
 
     def __enter__(self) -> HubClient:
@@ -76,12 +76,12 @@ class HubClient:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    async def line(self) -> ReplyListener:
+    async def connect(self) -> ReplyListener:
         """The connection to the hub, reopened if it broke."""
         async with self._opening:
-            if self._line is None or self._line.session.closed.is_set():
-                self._line = ReplyListener(await open_session(self._settings, "interlock", no_echo=True))
-            return self._line
+            if self._listener is None or self._listener.session.closed.is_set():
+                self._listener = ReplyListener(await open_session(self._settings, "interlock", no_echo=True))
+            return self._listener
 
     def _run(self, work: Coroutine[object, object, T]) -> T:
         try:
@@ -90,7 +90,7 @@ class HubClient:
             raise _unreachable(error) from error
 
     async def _runs(self) -> list[RemoteRun]:
-        session = (await self.line()).session
+        session = (await self.connect()).session
         await session.set_clock()
         refused: Counter[str] = Counter()
         found = []
@@ -114,11 +114,11 @@ class HubClient:
         return RemoteRun(summary=summary, host="?", pid=0)
 
     async def _current(self, run_id: str) -> bytes | None:
-        last = await read_newest((await self.line()).session, current_subject(run_id), "owner")
+        last = await read_newest((await self.connect()).session, current_subject(run_id), "owner")
         return last.data if last is not None and last.data else None
 
     async def _heads(self, run_id: str) -> list[Head]:
-        session, found = (await self.line()).session, []
+        session, found = (await self.connect()).session, []
         async for message in read_all(session, run_subject(run_id), stream=RUNS_STREAM, confirm=True):
             with contextlib.suppress(msgspec.DecodeError, RecursionError, UnicodeDecodeError):
                 head = from_json(message.data, RemoteRun).head if is_signed(session, message, "owner") else None
@@ -128,7 +128,7 @@ class HubClient:
 
     async def _records(self, run_id: str, after: int) -> list[Record]:
         found: dict[int, Record] = {}
-        session = (await self.line()).session
+        session = (await self.connect()).session
         async for message in read_all(session, record_subject(run_id)):
             if (message.run_seq or 0) <= after or not is_signed(session, message, "owner"):
                 continue

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import socket
 import ssl
+from collections.abc import Awaitable, Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ..config import Hub as HubSettings
 from ..core import BadInput, InterlockError, MissingExtra
@@ -16,6 +18,8 @@ from .hub_address import check_urls
 from .hub_session import HubSession, SessionLost, parse_headers, reason_of
 from .hub_signing import Signing
 from .hub_streams import ensure_streams
+
+log = logging.getLogger("interlock")
 
 OLDEST_SERVER = (2, 12)
 """Older servers silently ignore options that we need."""
@@ -56,6 +60,39 @@ async def open_session(settings: HubSettings, name: str, *, no_echo: bool = Fals
     )
 
 
+async def keep_session(
+    settings: HubSettings,
+    name: str,
+    live: Callable[[HubSession], Awaitable[None]],
+    on_problem: Callable[[str], None],
+    pauses: tuple[float, float],
+) -> NoReturn:
+    """Have one session as an owner after the other, whatever ends each of them; reports why there is none.
+
+    `pauses` are the time between two attempts: at first, and later.
+    """
+    clock, (least, most) = asyncio.get_running_loop().time, pauses
+    pause = least
+    while True:
+        started = clock()
+        try:
+            session = await open_session(settings, name, owner=True)
+            try:
+                await live(session)
+            finally:
+                await session.close()
+            on_problem("the hub is gone")
+        except (InterlockError, SessionLost) as error:
+            on_problem(str(error) or "the hub is gone")
+        except Exception as error:
+            log.warning("%s: the session with the hub failed", name, exc_info=True)
+            on_problem(f"the session failed ({type(error).__name__}: {error})")
+        if clock() - started > 2 * most:
+            pause = least
+        await asyncio.sleep(pause)
+        pause = min(most, pause * 2)
+
+
 async def _open_at(
     url: str, settings: HubSettings, signing: Signing, name: str, no_echo: bool, owner: bool
 ) -> HubSession:
@@ -69,7 +106,7 @@ async def _open_at(
     problems: list[str] = []
 
     async def on_error(error: Exception) -> None:
-        """Kept for the message: the final exception says less."""
+        """Keep the error for our message, as the final exception says less."""
         problems.append(reason_of(error))
 
     client = _encrypted_client(is_tls=url.startswith("tls:") or bool(settings.tls))
@@ -165,17 +202,17 @@ def _existing(path: str, key: str) -> str:
 
 
 def _check_version(client: Any, url: str) -> None:
-    told = client.connected_server_version
-    if (told.major, told.minor) < OLDEST_SERVER:
+    version = client.connected_server_version
+    if (version.major, version.minor) < OLDEST_SERVER:
         raise InterlockError(
-            f"the hub's server is {told.major}.{told.minor}.{told.patch}, which is too old",
+            f"the hub's server is {version.major}.{version.minor}.{version.patch}, which is too old",
             where=url,
             todo="Use nats-server 2.12 or newer.",
         )
 
 
 def _bound_sending(client: Any) -> None:
-    """Keep the kernel from delivering minutes later what we gave up on."""
+    """Prevent the kernel from delivering a message minutes after we gave up on it."""
     writer = getattr(getattr(client, "_transport", None), "_bare_io_writer", None)
     sock = writer.get_extra_info("socket") if writer is not None else None
     if sock is not None and hasattr(socket, "TCP_USER_TIMEOUT"):

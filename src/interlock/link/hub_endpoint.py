@@ -19,7 +19,7 @@ from ..control import EXPIRY_S, LogEntry, TransportNoted
 from ..core import InterlockError
 from ..journal import JournalWriting
 from .endpoint import Endpoint
-from .hub_connect import open_session
+from .hub_connect import keep_session
 from .hub_session import (
     REPLY_HEADER,
     HubSession,
@@ -28,7 +28,7 @@ from .hub_session import (
     control_subject,
     message_of,
     stored_subject,
-    telling,
+    translated_errors,
 )
 from .hub_signing import SEQ_HEADER, HubMessage, NotSigned
 from .hub_streams import ensure_streams, read_all
@@ -103,9 +103,10 @@ class HubLink:
         return self.problems.problem
 
     def start(self) -> None:
-        """Begin, in the background: a hub that is not there yet is found when it comes."""
+        """Start in the background; a hub that is not reachable yet is retried."""
         self._unfollow = self._endpoint.follow(self._ring)
-        self._thread.begin(self._keep())
+        name = f"interlock run {self.run_id}"
+        self._thread.begin(keep_session(self._settings, name, self._live, self.problems.set, BACK_OFF_S))
 
     def close(self, flush_s: float = 2.0) -> None:
         """Disconnect, after a last attempt to send what is pending."""
@@ -133,28 +134,6 @@ class HubLink:
     def _ring(self, seq: int, entry: LogEntry) -> None:
         """Something was committed. Called in any thread."""
         self._thread.loop.call_soon_threadsafe(self._more.set)
-
-    async def _keep(self) -> None:
-        """One session after the other, whatever ends each of them."""
-        pause = BACK_OFF_S[0]
-        while True:
-            started = asyncio.get_running_loop().time()
-            try:
-                session = await open_session(self._settings, f"interlock run {self.run_id}", owner=True)
-                try:
-                    await self._live(session)
-                finally:
-                    await session.close()
-                self.problems.set("the hub is gone")
-            except (InterlockError, SessionLost) as error:
-                self.problems.set(str(error) or "the hub is gone")
-            except Exception as error:
-                log.warning("run %s: the session with the hub failed", self.run_id, exc_info=True)
-                self.problems.set(f"the session failed ({type(error).__name__}: {error})")
-            if asyncio.get_running_loop().time() - started > 2 * BACK_OFF_S[1]:
-                pause = BACK_OFF_S[0]
-            await asyncio.sleep(pause)
-            pause = min(BACK_OFF_S[1], pause * 2)
 
     async def _live(self, session: HubSession) -> None:
         """Receive and send until one of the two, or the connection, ends."""
@@ -194,7 +173,7 @@ class HubLink:
                 self._missed.set()
             await self._enqueue(session, message)
 
-        async with telling():
+        async with translated_errors():
             await session.client.subscribe(stored_subject(self.run_id), cb=self._guarded(deliver))
             await session.client.flush()
         since: float | None = session.broker_time() - EXPIRY_S

@@ -15,7 +15,7 @@ from ..config import Hub as HubSettings
 from ..core import InterlockError, from_json
 from ..journal import BudgetLedger, Page, Standing, UsageReport, apply_report
 from .hub_connect import open_session
-from .hub_session import HubSession, LoopThread, SessionLost, telling
+from .hub_session import HubSession, LoopThread, SessionLost, translated_errors
 
 log = logging.getLogger("interlock")
 
@@ -77,7 +77,7 @@ class HubLedger:
             # Ages count by the broker's clock, as those of two machines may differ.
             assert self._session is not None
             changed, standing = apply_report(page, report, self._session.broker_time())
-            async with telling():
+            async with translated_errors():
                 try:
                     await self._bucket.update(key, msgspec.json.encode(changed), last=revision)
                 except (KeyWrongLastSequenceError, APIError):
@@ -91,7 +91,7 @@ class HubLedger:
         from nats.js.errors import KeyNotFoundError
 
         await self._connect()
-        async with telling():
+        async with translated_errors():
             try:
                 entry = await self._bucket.get(key)
             except KeyNotFoundError:
@@ -106,7 +106,7 @@ class HubLedger:
 
         self._session = await open_session(self._settings, "interlock-budgets")
         await self._session.set_clock()
-        async with telling():
+        async with translated_errors():
             try:
                 self._bucket = await self._session.stream.key_value(BUCKET)
             except BucketNotFoundError:
@@ -114,7 +114,7 @@ class HubLedger:
 
 
 async def _close(session: HubSession) -> None:
-    async with telling():
+    async with translated_errors():
         await session.client.close()
 
 

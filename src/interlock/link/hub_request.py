@@ -33,7 +33,7 @@ from .hub_session import (
     current_subject,
     message_of,
     reason_of,
-    telling,
+    translated_errors,
 )
 from .hub_signing import NotSigned
 from .hub_streams import is_signed, read_all, read_newest
@@ -59,49 +59,49 @@ class ReplyListener:
     def __init__(self, session: HubSession) -> None:
         self.session = session
         self.inbox = session.client.new_inbox()
-        self._listeners: dict[str, list[Hearing]] = {}
+        self._listeners: dict[str, list[ReplyQueue]] = {}
         self._subjects: set[str] = set()
-        self._watch = asyncio.create_task(self._tell_end())
+        self._watch = asyncio.create_task(self._end_queues())
 
-    async def listen(self, request_id: str, run_id: str) -> Hearing:
+    async def listen(self, request_id: str, run_id: str) -> ReplyQueue:
         """Receive the messages about one request; None marks the end of the session."""
         for subject in (self.inbox, control_subject(run_id)):
             if subject not in self._subjects:
                 self._subjects.add(subject)
-                async with telling():
-                    await self.session.client.subscribe(subject, cb=self._hear)
-        heard = Hearing(control_subject(run_id))
-        self._listeners.setdefault(request_id, []).append(heard)
-        return heard
+                async with translated_errors():
+                    await self.session.client.subscribe(subject, cb=self._receive)
+        replies = ReplyQueue(control_subject(run_id))
+        self._listeners.setdefault(request_id, []).append(replies)
+        return replies
 
-    def forget(self, request_id: str, heard: Hearing) -> None:
-        self._listeners[request_id].remove(heard)
+    def forget(self, request_id: str, replies: ReplyQueue) -> None:
+        self._listeners[request_id].remove(replies)
         if not self._listeners[request_id]:
             del self._listeners[request_id]
 
-    async def _hear(self, raw: Any) -> None:
+    async def _receive(self, raw: Any) -> None:
         try:
-            told = _id_decoder.decode(raw.data)
+            ids = _id_decoder.decode(raw.data)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             return
-        for heard in self._listeners.get(told.request_id or "", ()):
-            if told.type == "REQUEST":
+        for replies in self._listeners.get(ids.request_id or "", ()):
+            if ids.type == "REQUEST":
                 continue
             try:
-                self.session.signing.check(message_of(raw), "owner", heard.subject)
+                self.session.signing.check(message_of(raw), "owner", replies.subject)
             except NotSigned as why:
-                heard.refused = str(why)
+                replies.refused = str(why)
             else:
-                heard.queue.put_nowait(bytes(raw.data))
+                replies.queue.put_nowait(bytes(raw.data))
 
-    async def _tell_end(self) -> None:
+    async def _end_queues(self) -> None:
         await self.session.closed.wait()
         for listeners in self._listeners.values():
-            for heard in listeners:
-                heard.queue.put_nowait(None)
+            for replies in listeners:
+                replies.queue.put_nowait(None)
 
 
-class Hearing:
+class ReplyQueue:
     """The messages about one request; `refused` is why an answer was rejected."""
 
     def __init__(self, subject: str) -> None:
@@ -119,21 +119,21 @@ class HubRequest:
     """One request."""
 
     def __init__(
-        self, line: Callable[[], Awaitable[ReplyListener]], request: Request, timeout: float, notice: Notice
+        self, connect: Callable[[], Awaitable[ReplyListener]], request: Request, timeout: float, notice: Notice
     ) -> None:
-        self._line, self._notice = line, notice
+        self._connect, self._notice = connect, notice
         self._controller = RequestClient(request, timeout)
         self._request_id, self._run_id = request.request_id, request.target.run_id
         self._token = os.urandom(12).hex()
         self._refused = ""
-        self._watching: set[asyncio.Task[None]] = set()
+        self._waiting: set[asyncio.Task[None]] = set()
 
     async def run(self) -> RequestOutcome:
         actions = self._controller.start(now())
         pause = RETRY_S[0]
         while self._controller.answer is None:
             try:
-                await self._exchange(await self._line(), actions)
+                await self._exchange(await self._connect(), actions)
             except BadInput:
                 raise
             except (SessionLost, InterlockError) as error:
@@ -152,55 +152,55 @@ class HubRequest:
             words += f"; a reply was received but not accepted: {self._refused}"
         return replace(answer, message=words)
 
-    async def _exchange(self, line: ReplyListener, actions: list[Transmit | LookUp]) -> None:
+    async def _exchange(self, listener: ReplyListener, actions: list[Transmit | LookUp]) -> None:
         """Send and listen until there is an answer, or the session ends."""
-        heard = await line.listen(self._request_id, self._run_id)
+        replies = await listener.listen(self._request_id, self._run_id)
         doubt_at: float | None = now().steady + DOUBT_S
         try:
-            await self._do(line, actions, heard)
+            await self._do(listener, actions, replies)
             while self._controller.answer is None:
                 wake = min(self._controller.wake_at() or 0.0, doubt_at or float("inf"))
-                await self._hear(heard, max(0.0, wake - now().steady))
+                await self._receive(replies, max(0.0, wake - now().steady))
                 if self._controller.answer is None and doubt_at is not None and now().steady >= doubt_at:
                     doubt_at = None
-                    await self._check_ended(line.session)
-                await self._do(line, self._controller.tick(now()), heard)
+                    await self._check_ended(listener.session)
+                await self._do(listener, self._controller.tick(now()), replies)
         finally:
-            self._refused = heard.refused or self._refused
-            line.forget(self._request_id, heard)
+            self._refused = replies.refused or self._refused
+            listener.forget(self._request_id, replies)
 
-    async def _hear(self, heard: Hearing, seconds: float) -> None:
+    async def _receive(self, replies: ReplyQueue, seconds: float) -> None:
         try:
             async with asyncio.timeout(seconds):
-                message = await heard.queue.get()
+                message = await replies.queue.get()
         except TimeoutError:
             return
         if message is None:
-            raise SessionLost(heard.broken or "the connection broke")
+            raise SessionLost(replies.broken or "the connection broke")
         self._controller.receive(message)
 
-    async def _do(self, line: ReplyListener, actions: list[Transmit | LookUp], heard: Hearing) -> None:
+    async def _do(self, listener: ReplyListener, actions: list[Transmit | LookUp], replies: ReplyQueue) -> None:
         for action in actions:
             if isinstance(action, LookUp):
-                self._controller.found(await self._look_up(line.session))
+                self._controller.found(await self._look_up(listener.session))
             else:
                 # The signature contains the broker's time, whose clock may have stepped.
-                await line.session.set_clock()
+                await listener.session.set_clock()
                 # Each copy has its own id, or the broker would drop the one that should get the stored RESULT.
-                message_id, headers = f"{self._token}:{action.attempt}", {REPLY_HEADER: line.inbox}
+                message_id, headers = f"{self._token}:{action.attempt}", {REPLY_HEADER: listener.inbox}
                 subject = control_subject(self._run_id)
-                stored = await line.session.publish(subject, action.data, message_id, **headers)
-                self._watching.add(asyncio.create_task(self._await_stored(line, stored, heard)))
+                stored = await listener.session.publish(subject, action.data, message_id, **headers)
+                self._waiting.add(asyncio.create_task(self._await_stored(listener, stored, replies)))
 
-    async def _await_stored(self, line: ReplyListener, stored: asyncio.Future[Any], heard: Hearing) -> None:
+    async def _await_stored(self, listener: ReplyListener, stored: asyncio.Future[Any], replies: ReplyQueue) -> None:
         """Leave a server that does not store a copy, or hangs, for another one of the hub."""
         try:
             await asyncio.wait_for(stored, STORED_S)
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever the reason, it goes to whoever waits
-            heard.fail(reason_of(error))
-            await line.session.close()
+            replies.fail(reason_of(error))
+            await listener.session.close()
 
     async def _check_ended(self, session: HubSession) -> None:
         """Check whether the run has ended, as it may have no owner to say so."""

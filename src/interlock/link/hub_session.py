@@ -103,7 +103,7 @@ class HubSession:
         return max(0.0, self.broker_time() - stored_at)
 
     async def request(self, subject: str, data: bytes = b"") -> bytes:
-        async with telling():
+        async with translated_errors():
             answer = await self.client.request(subject, data, timeout=ANSWER_S)
         return bytes(answer.data)
 
@@ -117,7 +117,7 @@ class HubSession:
             raise BadInput(f"a message of {len(data):,} bytes is too long", where=self.url,
                            todo=f"The hub takes {self.max_body:,} bytes: raise max_payload of its server.")  # fmt: skip
         signed = self.signing.headers(subject, data, self.broker_time(), headers.get(SEQ_HEADER, ""))
-        async with telling():
+        async with translated_errors():
             return await self.stream.publish_async(
                 subject, data, headers={"Nats-Msg-Id": message_id, **headers, **signed}
             )
@@ -126,12 +126,12 @@ class HubSession:
         """Also send a topic's message directly to a listener; the broker does not store it."""
         if inbox.startswith(INBOXES) and not re.search(r"[*>\s]", inbox) and len(inbox) < 300:
             headers = self.signing.headers(subject, data, self.broker_time())
-            async with telling():
+            async with translated_errors():
                 await self.client.publish(inbox, data, headers=headers or None)
 
     async def settle(self, acknowledgements: list[Any]) -> list[Any]:
         """Wait until the broker has stored everything."""
-        async with telling():
+        async with translated_errors():
             return list(await asyncio.wait_for(asyncio.gather(*acknowledgements), ANSWER_S))
 
     async def get(self, stream: str, **which: object) -> HubMessage | None:
@@ -181,7 +181,7 @@ def parse_headers(raw: bytes) -> dict[str, str]:
 
 
 @contextlib.asynccontextmanager
-async def telling() -> AsyncIterator[None]:
+async def translated_errors() -> AsyncIterator[None]:
     """Turn every failure of the hub into SessionLost, with its reason."""
     import nats.errors
     import nats.js.errors

@@ -67,7 +67,7 @@ class Signing:
         return cls(KeyRing(read_trusted(trusted), own), unsigned=settings.unsigned, trusted=trusted)
 
     def headers(self, subject: str, data: bytes, now: float, seq: str = "") -> dict[str, str]:
-        """The headers that prove that a message is ours."""
+        """The headers of a signed message."""
         if self.ring.own is None:
             return {}
         time = f"{now:.3f}"
@@ -78,7 +78,8 @@ class Signing:
         }
 
     def check(self, message: HubMessage, role: KeyRole, subject: str | None = None, *, fresh: bool = False) -> Signer:
-        """The signer, if allowed to send this; else NotSigned. `subject` if it came on another than its own.
+        """The signer, if allowed to send this; else NotSigned. `subject` is the one that it was signed for,
+        if it came on another.
 
         A `fresh` message was signed shortly before the broker stored it: a replay does not count.
         """

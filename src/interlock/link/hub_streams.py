@@ -11,13 +11,19 @@ import msgspec
 
 from ..config import Hub as HubSettings
 from ..core import InterlockError, KeyRole
-from .hub_session import ANSWER_S, RUNS_STREAM, STREAM, HubSession, NobodyAnswers, SessionLost, message_of, telling
+from .hub_session import (
+    ANSWER_S,
+    RUNS_STREAM,
+    STREAM,
+    HubSession,
+    NobodyAnswers,
+    SessionLost,
+    message_of,
+    translated_errors,
+)
 from .hub_signing import HubMessage, NotSigned
 
-SUBJECTS = {
-    STREAM: ["loop:control.*", "loop:current.*", "loop:record.*"],
-    RUNS_STREAM: ["loop:run.*"],
-}
+SUBJECTS = {STREAM: ["loop:control.*", "loop:current.*", "loop:record.*"], RUNS_STREAM: ["loop:run.*"]}
 
 MAX_AGE_S = 24 * 3600
 """How long the hub stores messages: far longer than the window of a stored RESULT."""
@@ -89,8 +95,7 @@ async def _create(session: HubSession, name: str, replicas: int | None) -> Any:
         # Someone else may have created it just now.
         made = await session.api(f"STREAM.INFO.{name}", {}) if "in use" in str(made) else made
     if made.get("error", {}).get("err_code") in NOT_ENOUGH_SERVERS:
-        raise InterlockError(f"the hub cannot keep {replicas} copies ({made['error'].get('description')})",
-                             where="hub.replicas", todo="Use at most one per server of the cluster.")  # fmt: skip
+        raise _too_many_copies(replicas, made)
     return made
 
 
@@ -108,13 +113,17 @@ async def _update(session: HubSession, name: str, info: Any, replicas: int | Non
     done = await session.api(f"STREAM.UPDATE.{name}", {**config, **changed})
     if "error" in done and "num_replicas" in changed:
         if replicas is not None:
-            raise InterlockError(f"the hub cannot keep {replicas} copies ({done['error'].get('description')})",
-                                 where="hub.replicas", todo="Use at most one per server of the cluster.")  # fmt: skip
+            raise _too_many_copies(replicas, done)
         del changed["num_replicas"]
         if changed:
             await session.api(f"STREAM.UPDATE.{name}", {**config, **changed})
         return False
     return "error" not in done
+
+
+def _too_many_copies(replicas: int | None, answer: Any) -> InterlockError:
+    what = f"the hub cannot keep {replicas} copies ({answer['error'].get('description')})"
+    return InterlockError(what, where="hub.replicas", todo="Use at most one per server of the cluster.")
 
 
 BATCH = 1000
@@ -131,7 +140,7 @@ async def read_all(
     A replica answers, which may be a little behind; with `confirm` the leader is asked for the rest.
     """
     inbox, arrived = session.client.new_inbox(), asyncio.Queue[Any]()
-    async with telling():
+    async with translated_errors():
         listening = await session.client.subscribe(inbox, cb=arrived.put)
     start: dict[str, object] = {"seq": after + 1}
     if since is not None:
@@ -140,7 +149,7 @@ async def read_all(
         more = True
         while more:
             want = {"batch": BATCH, "max_bytes": BATCH_BYTES, "next_by_subj": subject, **start}
-            async with telling():
+            async with translated_errors():
                 await session.client.publish(f"$JS.API.DIRECT.GET.{stream}", msgspec.json.encode(want), inbox)
             more = False
             while True:
@@ -162,7 +171,7 @@ async def read_all(
                     start = {"seq": message.seq + 1}
                     yield message
     finally:
-        async with telling():
+        async with translated_errors():
             await listening.unsubscribe()
     while confirm:
         last = await session.get(stream, next_by_subj=subject, **start)

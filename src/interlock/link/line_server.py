@@ -14,7 +14,7 @@ from ..core import open_poller, open_wake_pipe
 from .peer import CHUNK, Peer, is_trusted
 
 MAX_LINE = 262_144
-"""Default limit on the bytes of one line. Longer ones are read to their end and discarded."""
+"""The most bytes of one line. Longer ones are read to their end and discarded."""
 
 MAX_SKIP = 64 * 1024 * 1024
 """Bytes of one line that are discarded before the connection is cut."""
@@ -46,20 +46,18 @@ class LineHandler:
 class LineServer:
     """Serves one listening socket until it is closed."""
 
-    def __init__(
-        self, listener: socket.socket, handler: LineHandler, name: str = "lines", max_line: int = MAX_LINE
-    ) -> None:
-        self._listener, self._handler, self._max_line = listener, handler, max_line
+    def __init__(self, listener: socket.socket, handler: LineHandler, name: str = "lines") -> None:
+        self._listener, self._handler = listener, handler
         self._epoll = open_poller()
         self._peers: dict[int, Peer] = {}
-        self._bell, self._doorbell = open_wake_pipe()
+        self._wake_reader, self._wake_writer = open_wake_pipe()
         self._stuck: set[Peer] = set()
         self._lock = threading.Lock()
         self._stopping = self._ended = False
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         listener.setblocking(False)
         self._epoll.register(listener, select.POLLIN)
-        self._epoll.register(self._bell, select.POLLIN)
+        self._epoll.register(self._wake_reader, select.POLLIN)
 
     def start(self) -> None:
         self._thread.start()
@@ -80,7 +78,7 @@ class LineServer:
         # Under the lock: a closed descriptor number may already belong to another file.
         with self._lock, contextlib.suppress(BlockingIOError):
             if not self._ended:
-                os.write(self._doorbell, b"!")
+                os.write(self._wake_writer, b"!")
 
     def _wake_for(self, peer: Peer) -> None:
         """Have the thread send what did not fit into a peer's socket buffer."""
@@ -97,8 +95,8 @@ class LineServer:
                     if peer is not None:
                         peer.seen = events if fresh else None
                         self._attend(peer, events)
-                    elif number == self._bell:
-                        self._answer_bell()
+                    elif number == self._wake_reader:
+                        self._answer_wake_reader()
                     else:
                         self._accept()
                     fresh = False
@@ -129,8 +127,8 @@ class LineServer:
                 self._handler.on_refused(peer)
                 peer.close()
 
-    def _answer_bell(self) -> None:
-        os.read(self._bell, CHUNK)
+    def _answer_wake_reader(self) -> None:
+        os.read(self._wake_reader, CHUNK)
         with self._lock:
             stuck, self._stuck = self._stuck, set()
         for peer in stuck:
@@ -159,17 +157,17 @@ class LineServer:
         for line in lines:
             if peer.skipping:
                 peer.skipping = False
-            elif len(line) > self._max_line:
+            elif len(line) > MAX_LINE:
                 self._handler.on_too_long(peer)
             elif line and not line.isspace():
                 self._handler.on_line(peer, line)
-        if len(peer.received) > self._max_line:
+        if len(peer.received) > MAX_LINE:
             if not peer.skipping:
                 peer.skipping = True
                 self._handler.on_too_long(peer)
             peer.skipped += len(peer.received)
             peer.received = b""
-            if peer.skipped > max(MAX_SKIP, 2 * self._max_line):
+            if peer.skipped > MAX_SKIP:
                 self._drop(peer)
 
     def _drop(self, peer: Peer) -> None:
@@ -185,5 +183,5 @@ class LineServer:
         self._listener.close()
         with self._lock:
             self._ended = True
-            os.close(self._bell)
-            os.close(self._doorbell)
+            os.close(self._wake_reader)
+            os.close(self._wake_writer)

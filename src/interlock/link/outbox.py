@@ -67,7 +67,7 @@ class Outbox:
         """Send new records and heartbeats until the session ends. `more` is set when a command was committed."""
         await self._find_cursor()
         clock = asyncio.get_running_loop().time
-        told, changed = -HEARTBEAT_S, True
+        sent_at, changed = -HEARTBEAT_S, True
         while True:
             if more.is_set():
                 # The sender has the answer already: let the command finish before its messages are sent.
@@ -76,12 +76,12 @@ class Outbox:
             busy = await self._send_topics(more)
             if not busy or len(self._records) >= CHUNK:
                 changed = await self._send_records() or changed
-            waited = clock() - told
+            waited = clock() - sent_at
             if waited >= HEARTBEAT_S:
                 await self._session.set_clock()
             if waited >= (POLL_S if changed else HEARTBEAT_S):
                 await self.tell_summary()
-                told, changed = clock(), False
+                sent_at, changed = clock(), False
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(more.wait(), SOON_S if self._records else POLL_S)
 
@@ -242,7 +242,7 @@ class HubProblems:
         self.problem = "not connected yet"
         self._tell, self._counts = tell, counts
         self._since = time.monotonic()
-        self._told = False
+        self._recorded = False
         self._last: dict[str, float] = {}
         self._more: Counter[str] = Counter()
 
@@ -251,15 +251,15 @@ class HubProblems:
         if not self.problem:
             self._since = time.monotonic()
         changed, self.problem = problem != self.problem, problem
-        if time.monotonic() - self._since >= TELL_AFTER_S and (changed or not self._told):
-            self._told = True
+        if time.monotonic() - self._since >= TELL_AFTER_S and (changed or not self._recorded):
+            self._recorded = True
             self._write("hub_away", problem)
 
     def clear(self) -> None:
         """The run is on the hub."""
-        if self._told:
+        if self._recorded:
             self._write("hub_back", "the run is on the hub again")
-        self.problem, self._told = "", False
+        self.problem, self._recorded = "", False
 
     def quarantine(self, why: str, subject: str, data: bytes = b"") -> None:
         """Record a message that is not acted upon."""

@@ -85,7 +85,7 @@ class _OwnerRequest:
                 if self._sock is not None:
                     self._listen(left)
                 else:
-                    self._come_back(left)
+                    self._reconnect(left)
                 self._do(self._controller.tick(now()))
             return self._controller.answer
         finally:
@@ -96,7 +96,7 @@ class _OwnerRequest:
             if isinstance(action, LookUp):
                 self._controller.found(look_up(self._folder, self._controller.request.request_id))
             elif not self._send(action.data):
-                self._do_without(action)
+                self._send_without_owner(action)
             elif self._folder.owner() is None:
                 # The front keeps the socket open for the next owner; the copy waits in it.
                 self._check_ended()
@@ -130,7 +130,7 @@ class _OwnerRequest:
         self._sock, self._received = sock, b""
         return True
 
-    def _do_without(self, copy: Transmit) -> None:
+    def _send_without_owner(self, copy: Transmit) -> None:
         """Without an owner: the journal may have the outcome already; else the copy waits in the inbox."""
         if self._check_ended():
             return
@@ -184,8 +184,8 @@ class _OwnerRequest:
         for line in lines:
             self._controller.receive(line, direct=True)
 
-    def _come_back(self, seconds: float) -> None:
-        """Try to reach the owner again, more slowly each time."""
+    def _reconnect(self, seconds: float) -> None:
+        """Try to reach the owner again, waiting longer each time."""
         time.sleep(min(seconds, self._pause))
         self._pause = min(RECONNECT_S[1], self._pause * 1.5)
         if self._connect() or not self._noticed:

@@ -54,7 +54,7 @@ class AcceptThreads:
 
     def __init__(self, listener: socket.socket, serve: Callable[[AcceptedConnection], None], name: str) -> None:
         self._listener, self._serve, self._name = listener, serve, name
-        self._bell, self._doorbell = open_wake_pipe()
+        self._wake_reader, self._wake_writer = open_wake_pipe()
         self._open: dict[AcceptedConnection, None] = {}
         self._threads: set[threading.Thread] = set()
         self._idle = 0
@@ -93,7 +93,7 @@ class AcceptThreads:
             for connection in self._open:
                 if not connection.busy:
                     connection.hang_up()
-        os.write(self._doorbell, b"!")
+        os.write(self._wake_writer, b"!")
         with self._changed:
             self._changed.wait_for(lambda: not self._open, grace_s)
         self.hang_up()
@@ -103,8 +103,8 @@ class AcceptThreads:
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         self._listener.close()
-        os.close(self._bell)
-        os.close(self._doorbell)
+        os.close(self._wake_reader)
+        os.close(self._wake_writer)
 
     def _start_thread(self) -> None:
         thread = threading.Thread(target=self._attend, name=self._name, daemon=True)
@@ -120,7 +120,7 @@ class AcceptThreads:
             with open_poller() as poller:
                 # Exclusive: only one thread is woken for a connection, the same one while it is free.
                 register_exclusive(poller, self._listener)
-                poller.register(self._bell, select.POLLIN)
+                poller.register(self._wake_reader, select.POLLIN)
                 while not self.stopping:
                     poller.poll()
                     if not self.stopping and not self._accept():

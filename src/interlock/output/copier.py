@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .terminal_settings import TerminalSettings
 
 CHUNK = 1024 * 1024
-LOOK_S = 0.5
+CHECK_S = 0.5
 """How often we check whether the terminal's size or settings changed while nothing is printed."""
 
 END_S = 0.1
@@ -45,12 +45,12 @@ class _Stream:
         self.from_: Source = (name, self.settings.size if self.settings is not None else None)
         self.ended, self.drained = Event(), Event()
         self._asked = False
-        self._bell, self._rope = os.pipe()
+        self._wake_reader, self._wake_writer = os.pipe()
 
     def ask(self) -> None:
         """Request that `drained` is set as soon as nothing is left to read."""
         self._asked = True
-        os.write(self._rope, b".")
+        os.write(self._wake_writer, b".")
 
     def copy(self, keeper: Keeper) -> bool:
         """Copy until the command's last process has closed the stream; False if its reader is gone before that."""
@@ -62,10 +62,10 @@ class _Stream:
                     if self.settings is not None:
                         self.settings.follow()
                     keys = [self.sink] if self.settings is not None and self.settings.forwards else []
-                    look_s = LOOK_S if self.settings is not None else None
-                    ready = select.select([self.source, self._bell, *keys], [], [], look_s)[0]
-                    if self._bell in ready:
-                        os.read(self._bell, 1)
+                    timeout = CHECK_S if self.settings is not None else None
+                    ready = select.select([self.source, self._wake_reader, *keys], [], [], timeout)[0]
+                    if self._wake_reader in ready:
+                        os.read(self._wake_reader, 1)
                     if self.sink in ready:
                         os.write(self.source, os.read(self.sink, 4096))
                     if self.source not in ready:

@@ -49,7 +49,7 @@ class Condition:
 
     def __init__(self) -> None:
         self._lock = _thread.allocate_lock()
-        self._bells: list[_thread.LockType] = []
+        self._waiters: list[_thread.LockType] = []
 
     def __enter__(self) -> None:
         self._lock.acquire()
@@ -68,21 +68,21 @@ class Condition:
         return True
 
     def notify_all(self) -> None:
-        for bell in self._bells:
-            bell.release()
-        self._bells.clear()
+        for waiter in self._waiters:
+            waiter.release()
+        self._waiters.clear()
 
     def _wait(self, seconds: float) -> None:
-        bell = _thread.allocate_lock()
-        bell.acquire()
-        self._bells.append(bell)
+        waiter = _thread.allocate_lock()
+        waiter.acquire()
+        self._waiters.append(waiter)
         self._lock.release()
         try:
-            bell.acquire(True, seconds)
+            waiter.acquire(True, seconds)
         finally:
             self._lock.acquire()
-            if bell in self._bells:
-                self._bells.remove(bell)
+            if waiter in self._waiters:
+                self._waiters.remove(waiter)
 
 
 class Event:

@@ -22,7 +22,7 @@ from .program import cannot_start
 from .tree import Child, ProcessTree
 
 FIRST = "init_process"
-BARE = "import sys; sys.path.append(sys.argv.pop(1)); __import__(sys.argv.pop(1)).main()"
+ISOLATED = "import sys; sys.path.append(sys.argv.pop(1)); __import__(sys.argv.pop(1)).main()"
 CREDENTIALS = struct.Struct("3i")
 SCM_CREDENTIALS, SO_PASSCRED = 2, 16
 
@@ -68,7 +68,6 @@ class Start(NamedTuple):
     environment: dict[str, str]
     streams: tuple[Stream, Stream, Stream]
     pass_fds: tuple[int, ...]
-    new_session: bool
     on_known: Callable[[TreeHandle], None]
     starter: Starter | None = None
 
@@ -76,7 +75,7 @@ class Start(NamedTuple):
 def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> ProcessTree:
     """Start the command; its processes are known before its first instruction runs."""
     needs_linux("containment")
-    spec, environment, streams, pass_fds, new_session, on_known, starter = start
+    spec, environment, streams, pass_fds, on_known, starter = start
     here, there = socket.socketpair()
     here.setsockopt(socket.SOL_SOCKET, SO_PASSCRED, 1)
     status, status_end = os.pipe()
@@ -94,7 +93,7 @@ def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> Pr
         for descriptor in enclosure.fds:
             # A previous attempt, which failed to enter the cgroup, has read them to their end.
             os.lseek(descriptor, 0, os.SEEK_SET)
-        command = [*enclosure.words, "--", *bare_words(FIRST), *words, *spec.argv]
+        command = [*enclosure.words, "--", *isolated_words(FIRST), *words, *spec.argv]
         handed = (*pass_fds, there.fileno(), status_end, *own, *groups, *enclosure.fds, *events)
         popen: Child
         if starter is not None:
@@ -110,9 +109,8 @@ def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> Pr
                 stdout=subprocess.DEVNULL,
                 stderr=said,
                 pass_fds=handed,
-                start_new_session=new_session,
                 # A command that kills its own process group must not kill us.
-                process_group=None if new_session else 0,
+                process_group=0,
             )
     except (OSError, ValueError, JoinFailed) as error:
         here.close()
@@ -136,25 +134,25 @@ def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> Pr
 
     try:
         with here:
-            told, pids = _learn(here, let_begin)
+            errors, pids = _learn(here, let_begin)
     except BaseException:
         # The command has not begun; its processes exit.
         popen.wait()
         for descriptor in (status, said):
             os.close(descriptor)
         raise
-    if not pids.keys() >= {"first", "root"} or told:
+    if not pids.keys() >= {"first", "root"} or errors:
         popen.wait()
         os.close(status)
         with os.fdopen(said, "rb") as file:
-            _refuse(spec, told, os.pread(file.fileno(), 2000, 0).decode("utf-8", "replace").strip())
+            _refuse(spec, errors, os.pread(file.fileno(), 2000, 0).decode("utf-8", "replace").strip())
     os.close(said)
     return ProcessTree(known(pids), popen, status)
 
 
-def bare_words(module: str) -> tuple[str, ...]:
-    """The words that run a module of this folder in a bare interpreter: imported, because scripts are not cached."""
-    return sys.executable or "python3", "-I", "-S", "-c", BARE, f"{Path(__file__).parent}/", module
+def isolated_words(module: str) -> tuple[str, ...]:
+    """The words that run a module of this folder in an isolated interpreter; imported, as scripts are not cached."""
+    return sys.executable or "python3", "-I", "-S", "-c", ISOLATED, f"{Path(__file__).parent}/", module
 
 
 def _open_streams(streams: tuple[Stream, Stream, Stream]) -> list[int]:
@@ -182,31 +180,31 @@ def _open_groups(handle: TreeHandle) -> list[int]:
 
 def _learn(here: socket.socket, on_known: Callable[[dict[str, int]], None]) -> tuple[dict[str, int], dict[str, int]]:
     """Errors, and the pids as we see them: the kernel translates the sender's credentials."""
-    told: dict[str, int] = {}
+    errors: dict[str, int] = {}
     pids: dict[str, int] = {}
     while True:
         data, ancillary, _, _ = here.recvmsg(256, socket.CMSG_SPACE(CREDENTIALS.size))
         if not data:
-            return told, pids
+            return errors, pids
         pid = next((CREDENTIALS.unpack(body)[0] for _, kind, body in ancillary if kind == SCM_CREDENTIALS), 0)
         for line in data.decode().splitlines():
             word, _, number = line.partition(" ")
             if number:
-                told[word] = int(number)
+                errors[word] = int(number)
             else:
                 pids[word] = pid
-        if "root" in pids and not told:
+        if "root" in pids and not errors:
             on_known(pids)
             with contextlib.suppress(OSError):
                 here.send(b"g")
 
 
-def _refuse(spec: RunSpec, told: dict[str, int], said: str) -> None:
-    if "join" in told:
-        raise JoinFailed(f"it could not be entered ({os.strerror(told['join'])})")
-    if "exec" in told:
-        raise cannot_start(spec, OSError(told["exec"], os.strerror(told["exec"]), spec.argv[0]))
-    if "bridge" in told:
+def _refuse(spec: RunSpec, errors: dict[str, int], said: str) -> None:
+    if "join" in errors:
+        raise JoinFailed(f"it could not be entered ({os.strerror(errors['join'])})")
+    if "exec" in errors:
+        raise cannot_start(spec, OSError(errors["exec"], os.strerror(errors["exec"]), spec.argv[0]))
+    if "bridge" in errors:
         raise BadInput("the fence's network could not be built", todo="Use --contain guard to run without it.")
     why = said.splitlines()[-1] if said else "bubblewrap failed"
     raise BadInput(f"the containment could not be built ({why})", todo="Use --contain off to run without it.")

@@ -54,7 +54,7 @@ def can_fork() -> bool:
 
 
 def fork() -> Forked | None:
-    """Returns the child; None in the child itself, which calls `settle_in` and must not continue the parent's work."""
+    """Fork: returns the child; None in the child itself, which calls `settle_in` and must not continue our work."""
     # The garbage collector never scans existing objects again, in either process, so their memory stays shared.
     gc.freeze()
     pid = os.fork()

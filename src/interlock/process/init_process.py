@@ -14,7 +14,7 @@ the command's streams, PWD the original variable, MARKER the variable that only 
 fence_ports.py and landlock.py), and PROCS, open cgroup.procs files.
 """
 
-import _signal as signal  # type: ignore[import-not-found]  # bare: the names of signals take 1 MB
+import _signal as signal  # type: ignore[import-not-found]  # not `signal`: the names of signals take 1 MB
 import os
 import sys
 
@@ -36,7 +36,7 @@ def main() -> None:
     streams = [int(word) for word in sys.argv[4:7]]
     directory, marker, scoped = sys.argv[7], sys.argv[8], sys.argv[9] == "scoped"
     command = sys.argv[10:]
-    ports, writable, procs = take_list(command), take_list(command), take_list(command)
+    ports, writable, procs = pop_list(command), pop_list(command), pop_list(command)
     for descriptor in (report, status, events):
         if descriptor >= 0:
             os.set_inheritable(descriptor, False)
@@ -48,16 +48,23 @@ def main() -> None:
     os.write(report, b"first\n")
     root = os.fork()
     if root == 0:
-        enter(report, streams, [int(word) for word in procs], command, environment, lambda: wall(writable, scoped))
+        enter(
+            report,
+            streams,
+            [int(word) for word in procs],
+            command,
+            environment,
+            lambda: restrict_writes(writable, scoped),
+        )
     keep(root, status, events, listeners)
 
 
-def take_list(words: list[str]) -> list[str]:
+def pop_list(words: list[str]) -> list[str]:
     """Remove the list at the start of these words, which is preceded by its length, and return it."""
     count = int(words[0])
-    taken = words[1 : 1 + count]
+    found = words[1 : 1 + count]
     del words[: 1 + count]
-    return taken
+    return found
 
 
 def listen(report: int, ports: list[str]) -> list:  # type: ignore[type-arg]
@@ -71,7 +78,7 @@ def listen(report: int, ports: list[str]) -> list:  # type: ignore[type-arg]
         raise
 
 
-def wall(writable: list[str], scoped: bool) -> None:
+def restrict_writes(writable: list[str], scoped: bool) -> None:
     if writable or scoped:
         import landlock  # type: ignore[import-not-found]
 

@@ -34,8 +34,8 @@ class ProcessFamily:
         self._strangers: dict[int, int] = {} if seen is None else {**seen.strangers}
         self._table = ProcessTable() if seen is None else copy(seen.table)
         self._never: set[int] = set()
-        self._looked = False
-        self._looking = threading.Lock()
+        self._scanned = False
+        self._scanning = threading.Lock()
 
     @property
     def keeper(self) -> int | None:
@@ -57,30 +57,30 @@ class ProcessFamily:
             yield pid
             open_ends += proc.children_of(pid)
 
-    def look(self, seeds: Iterable[int] = ()) -> tuple[dict[int, Process], dict[int, Process]]:
+    def scan(self, seeds: Iterable[int] = ()) -> tuple[dict[int, Process], dict[int, Process]]:
         """The members that are not dead, parents before children, and all other processes of the machine.
 
         `seeds` are pids known to be members from another source, such as a cgroup.
         """
-        with self._looking:
-            table = self._table.look()
+        with self._scanning:
+            table = self._table.scan()
             if not self._same_boot:
                 return {}, table
             members = self._gather(table, set(seeds))
-            self._looked = True
+            self._scanned = True
             ordered = dict(sorted(members.items(), key=lambda item: item[1].start))
             self._known = {pid: process.start for pid, process in ordered.items()}
             others = {pid: process for pid, process in table.items() if pid not in members}
             known = self._strangers.get
             strangers = [p for pid, p in others.items() if known(pid) == p.start]
             self._strangers = {p.pid: p.start for p in strangers}
-            self._table.settle(strangers)
+            self._table.cache(strangers)
             return ordered, others
 
-    def see(self) -> Seen:
+    def scan_early(self) -> EarlyScan:
         """Scan once, for families of trees that begin later."""
-        others = self.look()[1]
-        return Seen(max(process.start for process in others.values()), self._strangers, self._table)
+        others = self.scan()[1]
+        return EarlyScan(max(process.start for process in others.values()), self._strangers, self._table)
 
     def has_left(self, inside: frozenset[int]) -> bool:
         """Whether a member was not among these at the last scan."""
@@ -90,12 +90,12 @@ class ProcessFamily:
         """The members, at a cost independent of the machine's size: from their cgroup, or from lists of children.
 
         With `strays`, children of processes in the cgroup are listed as well, as one may have left it.
-        Processes that hide from both are found only by `look`, which is the fallback: use `sample` for statistics, and
-        for processes that `look` has just found and stopped.
+        Processes that hide from both are found only by `scan`, which is the fallback: use `sample` for statistics, and
+        for processes that `scan` has just found and stopped.
         """
-        if not self._looked or (inside is None and not (proc.TELLS_CHILDREN and self.keeper)):
-            return self.look(inside or ())[0]
-        with self._looking:
+        if not self._scanned or (inside is None and not (proc.TELLS_CHILDREN and self.keeper)):
+            return self.scan(inside or ())[0]
+        with self._scanning:
             keeper = self.keeper
             open_ends = [*self._known, *(inside or ()), *(proc.children_of(keeper) if keeper else ())]
             members: dict[int, Process] = {}
@@ -167,7 +167,7 @@ class ProcessFamily:
         return False
 
 
-class Seen(NamedTuple):
+class EarlyScan(NamedTuple):
     """Strangers to every tree whose root is younger than the `newest` process: no member existed at that time."""
 
     newest: int
@@ -175,14 +175,14 @@ class Seen(NamedTuple):
     table: ProcessTable
 
 
-_ahead: Seen | None = None
+_ahead: EarlyScan | None = None
 
 
-def look_ahead() -> None:
+def scan_ahead() -> None:
     """Scan ahead for trees that have not begun, in a process that waits for one: they then read only new processes."""
     global _ahead
     family = ProcessFamily(TreeHandle(marker="-", boot=boot_id(), root=ProcessId(-1, -1)))
-    _ahead = family.see()
+    _ahead = family.scan_early()
 
 
 def has_marker(environment: bytes, marker: bytes) -> bool:
@@ -242,24 +242,24 @@ def count_pids() -> PidCount | None:
 
 
 class ProcessTable:
-    """A cached table of all processes: `look`, then `settle` the strangers, then `look` again."""
+    """A cached table of all processes: `scan`, then `cache` the strangers, then `scan` again."""
 
     def __init__(self) -> None:
-        self._settled: dict[int, Process] = {}
+        self._cached: dict[int, Process] = {}
         self._counted: PidCount | None = None
 
-    def look(self) -> dict[int, Process]:
-        """Every process that is not dead, by pid. Group and session of settled strangers may be outdated."""
+    def scan(self) -> dict[int, Process]:
+        """Every process that is not dead, by pid. Group and session of cached strangers may be outdated."""
         before = count_pids()
-        table = proc.read_processes(self._settled)
-        after, settled = count_pids(), self._settled
+        table = proc.read_processes(self._cached)
+        after, cached = count_pids(), self._cached
         reused = self._counted.reused(after) if self._counted is not None and after is not None else None
-        # Parents are settled before children.
-        for pid, process in settled.items():
+        # Parents are cached before children.
+        for pid, process in cached.items():
             if pid not in table:
                 continue
             parent = process.parent
-            other = parent > 1 and table.get(parent) is not settled.get(parent)
+            other = parent > 1 and table.get(parent) is not cached.get(parent)
             if other or reused is None or pid in reused:
                 fresh = proc.read_process(pid)
                 if fresh is None or fresh.dead:
@@ -269,13 +269,13 @@ class ProcessTable:
         self._counted = before
         return table
 
-    def settle(self, strangers: Iterable[Process]) -> None:
+    def cache(self, strangers: Iterable[Process]) -> None:
         """Cache the strangers of the last scan whose ancestors are all cached."""
-        found, before = list(strangers), self._settled
+        found, before = list(strangers), self._cached
         if len(before) == len(found) and all(before.get(process.pid) is process for process in found):
             return
-        settled: dict[int, Process] = {}
+        cached: dict[int, Process] = {}
         for process in sorted(found, key=lambda each: (each.start, each.pid)):
-            if process.parent <= 1 or process.parent in settled:
-                settled[process.pid] = process
-        self._settled = settled
+            if process.parent <= 1 or process.parent in cached:
+                cached[process.pid] = process
+        self._cached = cached

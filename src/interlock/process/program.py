@@ -64,8 +64,8 @@ def problem_of(program: Path) -> OSError | None:
 def runs_by_name() -> bool:
     """Whether this kernel runs files by their extension, so that a text without a #! line may be a program."""
     try:
-        taught = [path for path in FORMATS.iterdir() if path.name not in ("register", "status")]
-        return any("extension" in path.read_text(errors="replace") for path in taught)
+        formats = [path for path in FORMATS.iterdir() if path.name not in ("register", "status")]
+        return any("extension" in path.read_text(errors="replace") for path in formats)
     except OSError:
         return False
 

@@ -39,7 +39,7 @@ def stop(family: ProcessFamily, *, outside: Collection[int] = (), seconds: float
         for pid in family.descend():
             proc.send_now(pid, signal.SIGSTOP)
     while True:
-        members, others = family.look(outside)
+        members, others = family.scan(outside)
         ours = {pid: p for pid, p in members.items() if pid not in outside}
         moving = [p for p in ours.values() if not _still(p, asked) and p.pid not in refused]
         calm = 0 if moving or family.unseen(members) else calm + 1
@@ -72,22 +72,21 @@ def resume(family: ProcessFamily, inside: Collection[int] | None) -> SignalOutco
 def ask(family: ProcessFamily, number: int, *, seeds: Collection[int] = ()) -> SignalOutcome:
     """Send one signal to every member, once."""
     refused: set[int] = set()
-    members, _ = family.look(seeds)
+    members, _ = family.scan(seeds)
     for process in members.values():
         _send(process, number, refused)
     return SignalOutcome(len(members), tuple(sorted(refused)), _why(refused, []))
 
 
-def kill(family: ProcessFamily, *, seeds: Collection[int] = (), seconds: float) -> SignalOutcome:
+def kill(family: ProcessFamily, *, seconds: float) -> SignalOutcome:
     """Kill every member, after stopping them so that none can fork faster than it is killed."""
     deadline = time.monotonic() + seconds
     killed: set[tuple[int, int]] = set()
     refused: set[int] = set()
-    family.look(seeds)
     stop(family, seconds=seconds / 2)
     calm = 0
     while True:
-        members, _ = family.look()
+        members, _ = family.scan()
         alive = [p for p in members.values() if p.pid not in refused]
         calm = 0 if alive or family.unseen(members) else calm + 1
         if calm == 2 or time.monotonic() > deadline:

@@ -14,7 +14,7 @@ import msgspec
 from ..core import BadInput, InvalidState, Limits, RunSpec, boot_id, needs_linux
 from . import cgroup_hierarchy
 from .cgroup_hierarchy import CgroupFolders, QuickEntry
-from .contained_start import Enclosure, JoinFailed, Start, Starter, Stream, bare_words, start_enclosed
+from .contained_start import Enclosure, JoinFailed, Start, Starter, Stream, isolated_words, start_enclosed
 from .handle import ProcessId, TreeHandle
 from .process_family import add_marker
 from .program import cannot_start
@@ -33,7 +33,6 @@ def spawn(
     stderr: Stream = None,
     limits: Limits | None = None,
     pass_fds: tuple[int, ...] = (),
-    new_session: bool = False,
     mechanism: Literal["auto", "cgroup", "signals"] = "auto",
     enclosure: Enclosure | None = None,
     on_known: Callable[[TreeHandle], None] = lambda handle: None,
@@ -55,7 +54,7 @@ def spawn(
     made: CgroupFolders | str = "signals were asked for" if mechanism == "signals" else cgroup_hierarchy.make(marker)
     if isinstance(made, str) and mechanism == "cgroup":
         raise InvalidState(f"no cgroup for {spec.argv[0]}: {made}")
-    session = None if new_session else os.getsid(0) if starter is None else starter.session
+    session = os.getsid(0) if starter is None else starter.session
     handle = _handle(marker, made, session)
     tree = ProcessTree(handle)
     entry: QuickEntry | None = None
@@ -65,7 +64,7 @@ def spawn(
             entry.entered.set()
         on_known(handle if limits is None else msgspec.structs.replace(handle, limits=limits))
 
-    start = Start(spec, environment, (stdin, stdout, stderr), pass_fds, new_session, known, starter)
+    start = Start(spec, environment, (stdin, stdout, stderr), pass_fds, known, starter)
 
     def begin(handle: TreeHandle) -> ProcessTree:
         return start_enclosed(start, handle, enclosure) if enclosure is not None else _start(start, handle)
@@ -119,14 +118,13 @@ def _start(start: Start, handle: TreeHandle) -> ProcessTree:
     words = [str(there.fileno()), str(status_end), str(len(groups)), *filter(None, groups), *spec.argv]
     try:
         popen = subprocess.Popen(
-            [*bare_words(LAUNCH), *words],
+            [*isolated_words(LAUNCH), *words],
             cwd=spec.cwd,
             env=start.environment,
             stdin=streams[0],
             stdout=streams[1],
             stderr=streams[2],
             pass_fds=(*start.pass_fds, *ends),
-            start_new_session=start.new_session,
         )
     except (OSError, ValueError) as error:
         here.close()

@@ -131,7 +131,7 @@ class ProcessTree:
             held = self._group.thaw(FREEZE_S)
             return self._how(begin, strays, len(inside), held)
 
-    def standing(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def not_frozen(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """While frozen: the processes that still run, and those that wait in the kernel and stop before they run again.
 
         A process that waits for a disk or a file system cannot stop until that answers; signals stay pending.
@@ -153,10 +153,10 @@ class ProcessTree:
     def not_stopped(self) -> str:
         """While frozen: a description of processes that still run or wait in the kernel; empty if all are stopped."""
         until = time.monotonic() + STOPPING_S
-        while (standing := self.standing())[0] and time.monotonic() < until:
+        while (unstopped := self.not_frozen())[0] and time.monotonic() < until:
             # Signalled, but not yet stopped.
             time.sleep(STUCK_S)
-        moving, waiting = standing
+        moving, waiting = unstopped
         words = [f"could not be stopped: {self.describe(moving)}"] if moving else []
         words += [f"{WAITING}: {self.describe(waiting)}"] if waiting else []
         return "; ".join(words)
@@ -362,7 +362,7 @@ class ProcessTree:
             return False
 
     def _members(self) -> list[Process]:
-        members, _ = self._family.look(self._group.pids() if self._group else ())
+        members, _ = self._family.scan(self._group.pids() if self._group else ())
         return list(members.values())
 
     def _sample(self) -> list[Process]:
@@ -394,8 +394,8 @@ class ProcessTree:
             if self._status is not None:
                 return
             if self._status_pipe >= 0 and _readable(self._status_pipe, 0):
-                told = os.read(self._status_pipe, 64)
-                self._status = int(told) if told else None
+                data = os.read(self._status_pipe, 64)
+                self._status = int(data) if data else None
                 os.close(self._status_pipe)
                 self._status_pipe = -1
             if self._popen and not self._handle.keeper:

@@ -23,7 +23,7 @@ from interlock.runtime import Supervisor
 from tests.gates import write_gate
 
 
-class Desk:
+class SupervisedRun:
     """A supervisor with its step socket."""
 
     def __init__(self, root: Path) -> None:
@@ -37,53 +37,53 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+def supervised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SupervisedRun]:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    made = Desk(tmp_path)
+    made = SupervisedRun(tmp_path)
     yield made
     made.supervisor.run.end("done", "COMPLETE")
     made.server.close()
     made.supervisor.close()
 
 
-def test_steps_are_numbered_judged_and_answered(desk: Desk) -> None:
-    with desk.client() as steps:
+def test_steps_are_numbered_judged_and_answered(supervised: SupervisedRun) -> None:
+    with supervised.client() as steps:
         assert steps.before("bash", {"command": "ls"}) == {"action": "proceed", "step": 0}
         assert steps.after("a b", exit_code=0) == {"action": "proceed", "step": 1}
         assert steps.say("I look around")["step"] == 2
         refused = steps.before("bash", {"command": "rm -rf /"})
     assert refused["action"] == "deny" and "Instead" in refused["reason"]
-    assert desk.server.spoken
+    assert supervised.server.spoken
 
 
-def test_a_call_told_twice_counts_once(desk: Desk) -> None:
-    with desk.client() as steps, desk.client() as again:
+def test_a_call_told_twice_counts_once(supervised: SupervisedRun) -> None:
+    with supervised.client() as steps, supervised.client() as again:
         first = steps.before("bash", {"command": "ls"}, call_id="c1")
         assert again.before("bash", {"command": "ls"}, call_id="c1") == first
         steps.after("a", call_id="c1", exit_code=0)
         again.after("a", call_id="c1", exit_code=0)
-    assert desk.supervisor.pipeline.ledger.spend.steps == 2
+    assert supervised.supervisor.pipeline.ledger.spend.steps == 2
 
 
-def test_a_call_issued_again_under_the_id_of_one_that_is_over_is_a_call_of_its_own(desk: Desk) -> None:
-    with desk.client() as steps:
+def test_a_call_issued_again_under_the_id_of_one_that_is_over_is_a_call_of_its_own(supervised: SupervisedRun) -> None:
+    with supervised.client() as steps:
         for command in ("ls", "rm -rf /", "pwd"):
             answer = steps.before("bash", {"command": command}, call_id="c1")
             assert answer["action"] == ("deny" if command.startswith("rm") else "proceed")
             steps.after("a", call_id="c1", exit_code=0)
-            assert desk.supervisor.run.gate.inside == 0
-    assert desk.supervisor.pipeline.ledger.spend.steps == 6
+            assert supervised.supervisor.run.gate.inside == 0
+    assert supervised.supervisor.pipeline.ledger.spend.steps == 6
 
 
-def test_a_held_step_is_answered_when_the_run_goes_on(desk: Desk) -> None:
-    desk.supervisor.run.hold(Hold("somebody looks"), 0)
+def test_a_held_step_is_answered_when_the_run_goes_on(supervised: SupervisedRun) -> None:
+    supervised.supervisor.run.hold(Hold("somebody looks"), 0)
     answers: list[dict[str, object]] = []
-    with desk.client() as steps, desk.client() as other:
+    with supervised.client() as steps, supervised.client() as other:
         asking = threading.Thread(target=lambda: answers.append(steps.before("bash", {"command": "ls"})))
         asking.start()
         other.say("meanwhile")
         assert answers == []
-        desk.supervisor.resume()
+        supervised.supervisor.resume()
         asking.join(150)
     assert [answer["action"] for answer in answers] == ["proceed"]
 
@@ -91,9 +91,9 @@ def test_a_held_step_is_answered_when_the_run_goes_on(desk: Desk) -> None:
 @pytest.mark.parametrize(
     "line", [b"not json", b"[]", b"{}", b'{"before": {}, "after": {}}', b'{"before": {"tool": 3}}']
 )
-def test_a_bad_line_gets_one_clear_error_and_nothing_happens(desk: Desk, line: bytes) -> None:
+def test_a_bad_line_gets_one_clear_error_and_nothing_happens(supervised: SupervisedRun, line: bytes) -> None:
     with socket.socket(socket.AF_UNIX) as sock, sock.makefile("rb") as answers:
-        sock.connect(str(desk.path))
+        sock.connect(str(supervised.path))
         sock.sendall(line + b"\n")
         assert "before" in json.loads(answers.readline())["error"]
         sock.sendall(b'{"before": {"tool": {"name": "bash", "arguments": {"command": "ls"}}}}\n')

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from interlock.adapters.command import usage_limit_parking
-from interlock.adapters.command.usage_limit_parking import ParkingLot
+from interlock.adapters.command.usage_limit_parking import UsageLimitParking
 from interlock.adapters.usage_limits import UsageLimit
 from interlock.config import Config
 from interlock.config.schema import Resume
@@ -80,11 +80,11 @@ class World:
                 self.kill_in = None
                 raise Killed
 
-    def open_lot(self) -> ParkingLot:
+    def open_lot(self) -> UsageLimitParking:
         run = self.supervisor.run
         for name in ("append", "hold", "resume"):
             setattr(run, name, self.mortal(getattr(run, name)))
-        lot = ParkingLot(
+        lot = UsageLimitParking(
             self.supervisor,
             self.folder,
             self.rules,
@@ -130,7 +130,7 @@ class World:
 
     def look(self) -> None:
         parked = self.lot.parked
-        self.do(self.lot.look)
+        self.do(self.lot.resume_if_due)
         if parked is not None and parked.number in self.launches and self.client_lives:
             self.do(self.lot.started)
 

@@ -11,7 +11,7 @@ import pytest
 from interlock.adapters.command.monitor import Monitor
 from interlock.adapters.command.self_monitor import SelfMonitor
 from interlock.adapters.hooks.hook_guardian import HookGuardian
-from interlock.adapters.run_process_tree import HeldTree
+from interlock.adapters.run_process_tree import RunProcessTree
 from interlock.adapters.steps.server import StepServer
 from interlock.core import Hold, RunSpec
 from interlock.journal import RunFolder, Store, new_run_id
@@ -28,7 +28,7 @@ def supervisor(tmp_path: Path) -> Supervisor:
 
 
 def test_what_is_touched_is_looked_at_before_the_next_look_is_due(supervisor: Supervisor) -> None:
-    held, touched, looks = HeldTree(), threading.Event(), list[bool]()
+    held, touched, looks = RunProcessTree(), threading.Event(), list[bool]()
     here, _ = socket.socketpair()
     monitor = Monitor(
         supervisor, held, StepServer(here, supervisor), supervisor.run.summary.started,
@@ -50,11 +50,11 @@ def look_on(watch: SelfMonitor) -> None:
     """What the monitor does: look as long as something is touched."""
     for _ in range(6):
         if watch.is_touched():
-            watch.look()
+            watch.check()
 
 
 def test_a_socket_gate_or_journal_that_is_not_what_it_was_is_touched(supervisor: Supervisor, tmp_path: Path) -> None:
-    folder, held, path = RunFolder(tmp_path / "runs" / supervisor.run.spec.run_id), HeldTree(), tmp_path / "s"
+    folder, held, path = RunFolder(tmp_path / "runs" / supervisor.run.spec.run_id), RunProcessTree(), tmp_path / "s"
     with supervisor, listen(path):
         watch = SelfMonitor(supervisor, HookGuardian(supervisor, held), held, folder, contained=False)
         bound: list[socket.socket] = []

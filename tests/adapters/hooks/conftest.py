@@ -12,7 +12,7 @@ import pytest
 from interlock.adapters.hooks.clients import adapter_named, new_dialects
 from interlock.adapters.hooks.exchange import HookExchange
 from interlock.adapters.hooks.hook_guardian import HookGuardian
-from interlock.adapters.run_process_tree import HeldTree
+from interlock.adapters.run_process_tree import RunProcessTree
 from interlock.adapters.steps.step_numbering import StepNumbering
 from interlock.config import Config
 from interlock.core import ManualClock, RunSpec
@@ -34,7 +34,7 @@ class Waiting:
         self.told += 1
 
 
-class Desk:
+class SupervisedRun:
     """One run whose client is a test."""
 
     def __init__(self, root: Path, config: Config, client: str = "claude-code", task: str = "", **guarded: Any) -> None:
@@ -43,7 +43,7 @@ class Desk:
         (root / "work").mkdir(exist_ok=True)
         spec = RunSpec(run_id=new_run_id(), task=task, workspace=None, cwd=str(root / "work"), adapter=client)
         self.store = Store(root / "runs")
-        self.held = HeldTree()
+        self.held = RunProcessTree()
         self.supervisor = Supervisor.open(
             spec=spec,
             config=config,
@@ -57,12 +57,12 @@ class Desk:
         self.exchange = HookExchange(self.book, new_dialects(), self.guardian)
         self.transcript = root / "transcript.jsonl"
 
-    def hook(self, event: str, asker: Waiting | None = None, **more: Any) -> Any:
+    def hook(self, event: str, client: Waiting | None = None, **more: Any) -> Any:
         """What the client's hook is answered."""
         base = {"session_id": "s", "transcript_path": str(self.transcript), "cwd": str(self.root / "work")}
         payload = {**base, "hook_event_name": event, **more}
         line = msgspec.json.encode({"hook": {"client": self.client, "payload": payload}})
-        answer = self.exchange.answer(line, asker or Waiting())
+        answer = self.exchange.answer(line, client or Waiting())
         return None if answer is None else msgspec.json.decode(answer)
 
     def call(self, call_id: str, command: str, **more: Any) -> Any:
@@ -83,26 +83,26 @@ class Desk:
         return [record["step"] for record in self.records("step")]
 
 
-MakeDesk = Callable[..., Desk]
+MakeSupervised = Callable[..., SupervisedRun]
 
 
 @pytest.fixture
-def desk_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeDesk]:
+def supervised_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeSupervised]:
     (tmp_path / "run").mkdir(mode=0o700)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
-    made: list[Desk] = []
+    made: list[SupervisedRun] = []
 
-    def make(config: dict[str, Any] | None = None, **more: Any) -> Desk:
+    def make(config: dict[str, Any] | None = None, **more: Any) -> SupervisedRun:
         given = config or {}
         patient = {**given, "runtime": {"step_timeout_ms": 30_000, **given.get("runtime", {})}}
-        made.append(Desk(tmp_path, msgspec.convert(patient, Config), **more))
+        made.append(SupervisedRun(tmp_path, msgspec.convert(patient, Config), **more))
         return made[-1]
 
     yield make
-    for desk in made:
-        desk.supervisor.close()
+    for supervised in made:
+        supervised.supervisor.close()
 
 
 @pytest.fixture
-def desk(desk_with: MakeDesk) -> Desk:
-    return desk_with()
+def supervised(supervised_with: MakeSupervised) -> SupervisedRun:
+    return supervised_with()

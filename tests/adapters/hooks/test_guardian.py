@@ -15,69 +15,67 @@ from interlock.adapters.hooks.hook_guardian import NEVER_S, SILENT_S
 from interlock.process import waited_s
 
 from ...waiting import eventually
-from .conftest import Desk, MakeDesk
+from .conftest import MakeSupervised, SupervisedRun
 
 
-def result_in(desk: Desk, call_id: str) -> None:
+def result_in(supervised: SupervisedRun, call_id: str) -> None:
     """The client writes a call's result down."""
     block = {"type": "tool_result", "tool_use_id": call_id, "content": "x"}
-    with desk.transcript.open("a") as file:
+    with supervised.transcript.open("a") as file:
         file.write(json.dumps({"type": "user", "message": {"role": "user", "content": [block]}}) + "\n")
 
 
-def look(desk: Desk, seconds: float) -> list[Any]:
-    desk.exchange.look()
-    desk.clock.advance(seconds)
-    desk.guardian.look()
-    return [record["what"] for record in desk.records("tamper")]
+def look(supervised: SupervisedRun, seconds: float) -> list[Any]:
+    supervised.exchange.read_transcripts()
+    supervised.clock.advance(seconds)
+    supervised.guardian.check()
+    return [record["what"] for record in supervised.records("tamper")]
 
 
-def test_a_transcript_that_grows_without_hooks_is_noticed(desk: Desk) -> None:
-    desk.hook("SessionStart", source="startup")
-    desk.call("c1", "ls")
-    desk.result("c1", "ls", "x")
-    result_in(desk, "c1")
-    assert look(desk, SILENT_S + 1) == []
-    result_in(desk, "c2")
-    assert look(desk, SILENT_S - 1) == []
-    (what,) = look(desk, 2)
+def test_a_transcript_that_grows_without_hooks_is_noticed(supervised: SupervisedRun) -> None:
+    supervised.hook("SessionStart", source="startup")
+    supervised.call("c1", "ls")
+    supervised.result("c1", "ls", "x")
+    result_in(supervised, "c1")
+    assert look(supervised, SILENT_S + 1) == []
+    result_in(supervised, "c2")
+    assert look(supervised, SILENT_S - 1) == []
+    (what,) = look(supervised, 2)
     assert "switched off" in what
 
 
-def test_a_hook_that_comes_a_little_later_is_no_alarm(desk: Desk) -> None:
-    desk.hook("SessionStart", source="startup")
-    result_in(desk, "c1")
-    assert look(desk, SILENT_S - 1) == []
-    desk.result("c1", "ls", "x")
-    assert look(desk, SILENT_S + 1) == []
+def test_a_hook_that_comes_a_little_later_is_no_alarm(supervised: SupervisedRun) -> None:
+    supervised.hook("SessionStart", source="startup")
+    result_in(supervised, "c1")
+    assert look(supervised, SILENT_S - 1) == []
+    supervised.result("c1", "ls", "x")
+    assert look(supervised, SILENT_S + 1) == []
 
 
-def test_a_client_whose_hooks_never_fire_is_noticed(desk_with: MakeDesk) -> None:
-    desk = desk_with(expects_hooks=True)
-    assert look(desk, NEVER_S - 1) == []
-    (what,) = look(desk, 2)
+def test_a_client_whose_hooks_never_fire_is_noticed(supervised_with: MakeSupervised) -> None:
+    supervised = supervised_with(expects_hooks=True)
+    assert look(supervised, NEVER_S - 1) == []
+    (what,) = look(supervised, 2)
     assert "no hook has fired" in what
 
 
-def test_our_files_and_our_socket_are_watched(desk_with: MakeDesk, tmp_path: Path) -> None:
-    settings, socket = tmp_path / "settings.json", tmp_path / "socket"
+def test_our_files_are_watched(supervised_with: MakeSupervised, tmp_path: Path) -> None:
+    settings = tmp_path / "settings.json"
     settings.write_text("{}")
-    socket.touch()
-    desk = desk_with(files=(settings,), socket=socket)
-    assert look(desk, 1) == []
+    supervised = supervised_with(files=(settings,))
+    assert look(supervised, 1) == []
     settings.write_text('{"disableAllHooks": true}')
-    socket.unlink()
-    assert look(desk, 1) == ["a file that the hooks need was changed", "the socket of the hooks was removed"]
-    assert len(look(desk, 1)) == 2
+    assert look(supervised, 1) == ["a file that the hooks need was changed"]
+    assert len(look(supervised, 1)) == 1
 
 
-def test_settings_that_switch_hooks_off_are_refused(desk: Desk, tmp_path: Path) -> None:
+def test_settings_that_switch_hooks_off_are_refused(supervised: SupervisedRun, tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_text('{"model": "opus"}')
-    assert desk.hook("ConfigChange", file_path=str(path), source="project_settings") == {}
+    assert supervised.hook("ConfigChange", file_path=str(path), source="project_settings") == {}
     path.write_text('{"disableAllHooks": true}')
-    assert desk.hook("ConfigChange", file_path=str(path), source="project_settings")["decision"] == "block"
-    (record,) = desk.records("tamper")
+    assert supervised.hook("ConfigChange", file_path=str(path), source="project_settings")["decision"] == "block"
+    (record,) = supervised.records("tamper")
     assert record["path"] == str(path)
 
 
@@ -89,30 +87,32 @@ def test_settings_that_switch_hooks_off_are_refused(desk: Desk, tmp_path: Path) 
         '{"hooksConfig": {"disabled": ["interlock"]}}',
     ],
 )
-def test_settings_are_watched_where_the_client_does_not_tell(desk_with: MakeDesk, tmp_path: Path, text: str) -> None:
+def test_settings_are_watched_where_the_client_does_not_tell(
+    supervised_with: MakeSupervised, tmp_path: Path, text: str
+) -> None:
     path = tmp_path / "settings.json"
     path.write_text("{}")
-    desk = desk_with(settings=(path, tmp_path / "none.json"))
+    supervised = supervised_with(settings=(path, tmp_path / "none.json"))
     path.write_text('{"model": "opus"}')
-    assert look(desk, 1) == []
+    assert look(supervised, 1) == []
     path.write_text(text)
-    assert look(desk, 1) == ["settings that switch the hooks off were written"]
+    assert look(supervised, 1) == ["settings that switch the hooks off were written"]
 
 
 @pytest.mark.parametrize(("answer", "status"), [("warn", "running"), ("pause", "paused"), ("stop", "aborted")])
-def test_it_is_answered_as_configured(desk_with: MakeDesk, answer: str, status: str) -> None:
-    desk = desk_with({"runtime": {"on_tamper": answer}})
-    desk.guardian.notice("hooks were switched off")
-    assert desk.supervisor.run.status == status
-    (record,) = desk.records("tamper")
+def test_it_is_answered_as_configured(supervised_with: MakeSupervised, answer: str, status: str) -> None:
+    supervised = supervised_with({"runtime": {"on_tamper": answer}})
+    supervised.guardian.notice("hooks were switched off")
+    assert supervised.supervisor.run.status == status
+    (record,) = supervised.records("tamper")
     assert record["answer"] == answer
 
 
-def test_watching_alone_never_acts(desk_with: MakeDesk) -> None:
-    desk = desk_with({"runtime": {"on_tamper": "stop"}, "interventions": {"observe": True}})
-    desk.guardian.notice("hooks were switched off")
-    assert desk.supervisor.run.status == "running"
-    assert len(desk.records("tamper")) == 1
+def test_watching_alone_never_acts(supervised_with: MakeSupervised) -> None:
+    supervised = supervised_with({"runtime": {"on_tamper": "stop"}, "interventions": {"observe": True}})
+    supervised.guardian.notice("hooks were switched off")
+    assert supervised.supervisor.run.status == "running"
+    assert len(supervised.records("tamper")) == 1
 
 
 def test_how_long_a_process_waited_for_a_processor_is_known() -> None:

@@ -16,8 +16,8 @@ TOKEN = "t" * 32
 
 @pytest.fixture
 def door() -> Iterator[HookHttpServer]:
-    def answer(line: bytes, asker: WaitingClient) -> bytes:
-        assert asker.waits()
+    def answer(line: bytes, client: WaitingClient) -> bytes:
+        assert client.waits()
         told = json.loads(line)["hook"]
         if told["payload"].get("bad"):
             return b'{"error":"no"}'

@@ -26,7 +26,7 @@ from .agent import Agent
 TOKEN = "t0ken"
 
 
-class Desk:
+class SupervisedRun:
     """Everything that a test needs of one run behind the proxy."""
 
     def __init__(
@@ -102,13 +102,13 @@ class Desk:
 
 
 @pytest.fixture
-def desk_with(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
-    made: list[Desk] = []
+def supervised_with(tmp_path: Path) -> Iterator[Callable[..., SupervisedRun]]:
+    made: list[SupervisedRun] = []
 
-    def make(scripts: Scripts = "healthy", **more: Any) -> Desk:
-        made.append(Desk(tmp_path, scripts, **more))
+    def make(scripts: Scripts = "healthy", **more: Any) -> SupervisedRun:
+        made.append(SupervisedRun(tmp_path, scripts, **more))
         return made[-1]
 
     yield make
-    for desk in made:
-        desk.close()
+    for supervised in made:
+        supervised.close()

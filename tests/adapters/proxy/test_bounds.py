@@ -18,7 +18,7 @@ from interlock.adapters.proxy import client_connection, server
 from interlock.adapters.proxy.body import MOST_PLAIN, EventParser, plain
 
 from ...waiting import eventually
-from .conftest import TOKEN, Desk
+from .conftest import TOKEN, SupervisedRun
 
 BOMB = b"\0" * (8 * MOST_PLAIN)
 REQUEST = b'{"model":"m","stream":true,"tools":[{"name":"bash"}],"messages":[{"role":"user","content":"hi"}]}'
@@ -66,9 +66,9 @@ class Server:
         self._listener.close()
 
 
-def ask(desk: Desk) -> bytes:
+def ask(supervised: SupervisedRun) -> bytes:
     """One request, and everything until the connection ends."""
-    with socket.create_connection(("127.0.0.1", desk.listener.getsockname()[1])) as line:
+    with socket.create_connection(("127.0.0.1", supervised.listener.getsockname()[1])) as line:
         head = f"POST /{TOKEN}/anthropic/v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: {len(REQUEST)}\r\n\r\n"
         line.sendall(head.encode() + REQUEST)
         line.settimeout(150)
@@ -80,9 +80,9 @@ def ask(desk: Desk) -> bytes:
         return bytes(said)
 
 
-def is_answered(desk: Desk) -> bool:
+def is_answered(supervised: SupervisedRun) -> bool:
     try:
-        return ask(desk).startswith(b"HTTP/1.1 200")
+        return ask(supervised).startswith(b"HTTP/1.1 200")
     except OSError:
         return False
 
@@ -101,14 +101,14 @@ PART = event('{"type":"content_block_delta","index":0,"delta":{"type":"input_jso
 
 def test_a_stream_that_is_cut_in_the_middle_of_a_call_is_cut_for_the_client_too(tmp_path: Path) -> None:
     server_ = Server(lambda: iter([HEAD, START, CALL, PART]))
-    desk = Desk(tmp_path, "healthy", upstream=server_.url)
+    supervised = SupervisedRun(tmp_path, "healthy", upstream=server_.url)
     try:
-        said = ask(desk)
+        said = ask(supervised)
         assert b"message_start" in said and not said.endswith(b"0\r\n\r\n"), "no clean end"
         assert b"tool_use" not in said
-        assert any("middle of a call" in fault["why"] for fault in desk.records("fault"))
+        assert any("middle of a call" in fault["why"] for fault in supervised.records("fault"))
     finally:
-        desk.close()
+        supervised.close()
         server_.close()
 
 
@@ -121,12 +121,12 @@ def test_an_endless_call_is_not_kept_for_ever(tmp_path: Path, monkeypatch: pytes
             yield PART * 500
 
     server_ = Server(endless)
-    desk = Desk(tmp_path, "healthy", upstream=server_.url)
+    supervised = SupervisedRun(tmp_path, "healthy", upstream=server_.url)
     try:
-        assert not ask(desk).endswith(b"0\r\n\r\n")
-        assert any("longer than" in fault["why"] for fault in desk.records("fault"))
+        assert not ask(supervised).endswith(b"0\r\n\r\n")
+        assert any("longer than" in fault["why"] for fault in supervised.records("fault"))
     finally:
-        desk.close()
+        supervised.close()
         server_.close()
 
 
@@ -140,11 +140,11 @@ def test_an_endless_whole_answer_is_refused(tmp_path: Path, monkeypatch: pytest.
             yield b" " * 65_536
 
     server_ = Server(endless)
-    desk = Desk(tmp_path, "healthy", upstream=server_.url)
+    supervised = SupervisedRun(tmp_path, "healthy", upstream=server_.url)
     try:
-        assert b"502" in ask(desk).split(b"\r\n")[0]
+        assert b"502" in ask(supervised).split(b"\r\n")[0]
     finally:
-        desk.close()
+        supervised.close()
         server_.close()
 
 
@@ -165,12 +165,12 @@ def test_endless_headers_are_refused(tmp_path: Path, begin: bytes, more: bytes) 
             yield more * 50
 
     server_ = Server(endless)
-    desk = Desk(tmp_path, "healthy", upstream=server_.url)
+    supervised = SupervisedRun(tmp_path, "healthy", upstream=server_.url)
     try:
-        said = ask(desk)
+        said = ask(supervised)
         assert b"502" in said.split(b"\r\n")[0] and b"longer than 1 MB" in said
     finally:
-        desk.close()
+        supervised.close()
         server_.close()
 
 
@@ -190,11 +190,11 @@ def test_slow_clients_are_closed_and_never_crowd_out_others(tmp_path: Path, monk
     server_ = Server(
         lambda: iter([b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"])
     )
-    desk = Desk(tmp_path, "healthy", upstream=server_.url)
-    address = ("127.0.0.1", desk.listener.getsockname()[1])
+    supervised = SupervisedRun(tmp_path, "healthy", upstream=server_.url)
+    address = ("127.0.0.1", supervised.listener.getsockname()[1])
     slow = [socket.create_connection(address) for _ in range(40)]
     try:
-        eventually(lambda: is_answered(desk), "somebody who asks is answered")
+        eventually(lambda: is_answered(supervised), "somebody who asks is answered")
         late = socket.create_connection(address)
         late.sendall(b"POST / HTTP/1.1\r\nx: ")
         late.settimeout(150)
@@ -203,5 +203,5 @@ def test_slow_clients_are_closed_and_never_crowd_out_others(tmp_path: Path, monk
     finally:
         for each in slow:
             each.close()
-        desk.close()
+        supervised.close()
         server_.close()

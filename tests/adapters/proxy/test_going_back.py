@@ -15,37 +15,45 @@ from interlock.demo.model import run, turns
 from interlock.runtime.pipeline_values import AFTER_STEP
 
 from .agent import Agent
-from .conftest import TOKEN, Desk
+from .conftest import TOKEN, SupervisedRun
 from .test_formats import both_ways, every_format
 
-Make = Callable[..., Desk]
+Make = Callable[..., SupervisedRun]
 WORK = ("echo one > a", "echo two > a", "echo three > a", "Finished.")
 
 
 class Back:
     """Runs the agent's calls; during the first "two" the run goes back to a checkpoint of its own choice."""
 
-    def __init__(self, desk: Desk, *, before: int = 0, cause: str = "before step", paths: tuple[str, ...] = ()) -> None:
-        self.desk, self.ran, self._before, self._cause, self._paths = desk, list[str](), before, cause, paths
+    def __init__(
+        self, supervised: SupervisedRun, *, before: int = 0, cause: str = "before step", paths: tuple[str, ...] = ()
+    ) -> None:
+        self.supervised, self.ran, self._before, self._cause, self._paths = (
+            supervised,
+            list[str](),
+            before,
+            cause,
+            paths,
+        )
         self.applied: Applied | None = None
 
     def __call__(self, name: str, arguments: dict[str, Any]) -> str:
         command = str(arguments["command"])
         self.ran.append(command)
         if "two" in command and self.applied is None:
-            supervisor = self.desk.supervisor
+            supervisor = self.supervised.supervisor
             made = supervisor.checkpoint(cause=self._cause, step=supervisor.next_index - 1 - self._before)
             assert made is not None
             self.applied = supervisor.restore(Restore(made.id, self._paths))
         return f"ran {command}\nexit code 0"
 
 
-def work(desk: Desk, api: str, runner: Back, **more: Any) -> list[int]:
+def work(supervised: SupervisedRun, api: str, runner: Back, **more: Any) -> list[int]:
     """How many answers of the model each request had in it."""
-    agent = Agent(api, desk.url(api), runner, **more)
+    agent = Agent(api, supervised.url(api), runner, **more)
     assert agent.run("Please do it.") == "Finished."
-    assert desk.records("fault") == []
-    return [request.turn for request in desk.model.asked]
+    assert supervised.records("fault") == []
+    return [request.turn for request in supervised.model.asked]
 
 
 def script() -> Any:
@@ -54,74 +62,76 @@ def script() -> Any:
 
 @every_format
 @both_ways
-def test_the_model_is_asked_again_as_before_the_step(desk_with: Make, api: str, stream: bool) -> None:
-    desk = desk_with(script(), checkpoints=True)
-    runner = Back(desk)
-    assert work(desk, api, runner, stream=stream) == [0, 1, 1, 2, 3]
+def test_the_model_is_asked_again_as_before_the_step(supervised_with: Make, api: str, stream: bool) -> None:
+    supervised = supervised_with(script(), checkpoints=True)
+    runner = Back(supervised)
+    assert work(supervised, api, runner, stream=stream) == [0, 1, 1, 2, 3]
     assert [command.split()[1] for command in runner.ran] == ["one", "two", "two", "three"]
-    asked = desk.model.asked
+    asked = supervised.model.asked
     assert asked[2].history == asked[1].history, "the very same conversation"
     assert asked[-1].text.count("ran echo two") == 1, "and it stays left out"
 
 
 @every_format
-def test_what_the_agent_is_to_know_of_it_follows_on_what_is_left(desk_with: Make, api: str) -> None:
-    desk = desk_with(script(), checkpoints=True)
+def test_what_the_agent_is_to_know_of_it_follows_on_what_is_left(supervised_with: Make, api: str) -> None:
+    supervised = supervised_with(script(), checkpoints=True)
 
     class Telling(Back):
         def __call__(self, name: str, arguments: dict[str, Any]) -> str:
             if self.applied is None and "two" in str(arguments["command"]):
-                desk.proxy.memory.keep((Message("You were taken back."),))
+                supervised.proxy.memory.keep((Message("You were taken back."),))
             return super().__call__(name, arguments)
 
-    assert work(desk, api, Telling(desk)) == [0, 1, 1, 2, 3]
-    told = ["You were taken back." in request.text for request in desk.model.asked]
+    assert work(supervised, api, Telling(supervised)) == [0, 1, 1, 2, 3]
+    told = ["You were taken back." in request.text for request in supervised.model.asked]
     assert told == [False, False, True, True, True]
 
 
-def test_a_checkpoint_from_the_beginning_leaves_the_task(desk_with: Make) -> None:
-    desk = desk_with(script(), checkpoints=True)
-    assert work(desk, "anthropic", Back(desk, before=100)) == [0, 1, 0, 1, 2, 3]
+def test_a_checkpoint_from_the_beginning_leaves_the_task(supervised_with: Make) -> None:
+    supervised = supervised_with(script(), checkpoints=True)
+    assert work(supervised, "anthropic", Back(supervised, before=100)) == [0, 1, 0, 1, 2, 3]
 
 
-def test_a_checkpoint_after_a_result_keeps_the_result(desk_with: Make) -> None:
-    desk = desk_with(script(), checkpoints=True)
+def test_a_checkpoint_after_a_result_keeps_the_result(supervised_with: Make) -> None:
+    supervised = supervised_with(script(), checkpoints=True)
     # The step before the call of "two" is what the model said; before that, the result of "one".
-    assert work(desk, "anthropic", Back(desk, cause=AFTER_STEP, before=1)) == [0, 1, 1, 2, 3]
-    assert "ran echo one" in desk.model.asked[2].text
+    assert work(supervised, "anthropic", Back(supervised, cause=AFTER_STEP, before=1)) == [0, 1, 1, 2, 3]
+    assert "ran echo one" in supervised.model.asked[2].text
 
 
-def test_where_only_some_files_go_back_the_conversation_stays(desk_with: Make) -> None:
-    desk = desk_with(script(), checkpoints=True)
-    (desk.workspace / "a").touch()
-    runner = Back(desk, paths=("a",))
-    assert work(desk, "anthropic", runner) == [0, 1, 2, 3]
+def test_where_only_some_files_go_back_the_conversation_stays(supervised_with: Make) -> None:
+    supervised = supervised_with(script(), checkpoints=True)
+    (supervised.workspace / "a").touch()
+    runner = Back(supervised, paths=("a",))
+    assert work(supervised, "anthropic", runner) == [0, 1, 2, 3]
     assert runner.applied is not None and "the conversation stays (only some paths" in runner.applied.how
 
 
-def test_what_a_person_says_after_it_is_not_left_out(desk_with: Make) -> None:
-    desk = desk_with(script(), checkpoints=True)
-    runner = Back(desk)
-    agent = Agent("anthropic", desk.url("anthropic"), runner)
+def test_what_a_person_says_after_it_is_not_left_out(supervised_with: Make) -> None:
+    supervised = supervised_with(script(), checkpoints=True)
+    runner = Back(supervised)
+    agent = Agent("anthropic", supervised.url("anthropic"), runner)
     agent.run("Please do it.", turns=2)
     agent.history[-1]["content"].append({"type": "text", "text": "And mind the gap."})
     agent.ask()
-    assert desk.model.asked[-1].turn == 1
-    assert "And mind the gap." in desk.model.asked[-1].text
+    assert supervised.model.asked[-1].turn == 1
+    assert "And mind the gap." in supervised.model.asked[-1].text
 
 
-def test_a_successor_leaves_out_the_same(desk_with: Make) -> None:
-    desk = desk_with(script(), checkpoints=True)
-    agent = Agent("anthropic", desk.url("anthropic"), Back(desk))
+def test_a_successor_leaves_out_the_same(supervised_with: Make) -> None:
+    supervised = supervised_with(script(), checkpoints=True)
+    agent = Agent("anthropic", supervised.url("anthropic"), Back(supervised))
     agent.run("Please do it.", turns=3)
-    desk.supervisor.run.journal.flush()
-    desk.proxy.close()
-    desk.proxy = Proxy(desk.listener, StepNumbering(desk.supervisor), Proxied({"anthropic": desk.model.url}, TOKEN))
-    desk.proxy.recall(desk.supervisor.run.journal.reader())
-    desk.proxy.start()
+    supervised.supervisor.run.journal.flush()
+    supervised.proxy.close()
+    supervised.proxy = Proxy(
+        supervised.listener, StepNumbering(supervised.supervisor), Proxied({"anthropic": supervised.model.url}, TOKEN)
+    )
+    supervised.proxy.recall(supervised.supervisor.run.journal.reader())
+    supervised.proxy.start()
     agent.ask()
-    assert desk.model.asked[-1].turn == 2
-    assert desk.model.asked[-1].text.count("ran echo two") == 1
+    assert supervised.model.asked[-1].turn == 2
+    assert supervised.model.asked[-1].text.count("ran echo two") == 1
 
 
 @pytest.mark.parametrize("paths", ((), ("a",)), ids=("all", "some"))

@@ -13,9 +13,9 @@ from interlock.adapters.hooks.exchange import HookExchange
 from interlock.demo.model import ScriptedTurn, Tokens, run
 
 from .agent import Agent
-from .conftest import Desk
+from .conftest import SupervisedRun
 
-Make = Callable[..., Desk]
+Make = Callable[..., SupervisedRun]
 
 SCRIPT = [
     ScriptedTurn(text="I look.", calls=(run("cat a"),), tokens=Tokens(input=100, output=10)),
@@ -31,15 +31,15 @@ class Patient:
         pass
 
 
-def session(desk: Desk, name: str) -> Agent:
-    agent = desk.agent("anthropic", stream=True)
+def session(supervised: SupervisedRun, name: str) -> Agent:
+    agent = supervised.agent("anthropic", stream=True)
     agent.headers["x-claude-code-session-id"] = name
     return agent
 
 
-def tokens_by_agent(desk: Desk) -> dict[str | None, int]:
+def tokens_by_agent(supervised: SupervisedRun) -> dict[str | None, int]:
     spent: dict[str | None, int] = {}
-    for step in desk.steps():
+    for step in supervised.steps():
         usage = step.get("usage") or {}
         spent[step.get("agent")] = spent.get(step.get("agent"), 0) + sum(
             usage.get(key, 0) for key in ("input_tokens", "output_tokens")
@@ -47,16 +47,18 @@ def tokens_by_agent(desk: Desk) -> dict[str | None, int]:
     return spent
 
 
-def test_tokens_go_to_the_session_that_used_them(desk_with: Make) -> None:
-    desk = desk_with({"one": SCRIPT, "two": SCRIPT})
-    first, second = session(desk, "s-1"), session(desk, "s-2")
+def test_tokens_go_to_the_session_that_used_them(supervised_with: Make) -> None:
+    supervised = supervised_with({"one": SCRIPT, "two": SCRIPT})
+    first, second = session(supervised, "s-1"), session(supervised, "s-2")
     assert first.run("one") == second.run("two") == "Done."
-    assert tokens_by_agent(desk) == {None: 280, "s-2": 280}
+    assert tokens_by_agent(supervised) == {None: 280, "s-2": 280}
 
 
-def test_a_session_whose_hooks_speak_is_counted_once_and_under_the_same_name(desk_with: Make, tmp_path: Path) -> None:
-    desk = desk_with({"one": SCRIPT, "two": SCRIPT})
-    hooks = HookExchange(desk.proxy.numbering, new_dialects())
+def test_a_session_whose_hooks_speak_is_counted_once_and_under_the_same_name(
+    supervised_with: Make, tmp_path: Path
+) -> None:
+    supervised = supervised_with({"one": SCRIPT, "two": SCRIPT})
+    hooks = HookExchange(supervised.proxy.numbering, new_dialects())
     transcript = tmp_path / "transcript.jsonl"
     transcript.touch()
 
@@ -67,7 +69,7 @@ def test_a_session_whose_hooks_speak_is_counted_once_and_under_the_same_name(des
         assert answer is not None
         return msgspec.json.decode(answer)
 
-    first, second = session(desk, "s-1"), session(desk, "s-2")
+    first, second = session(supervised, "s-1"), session(supervised, "s-2")
     first.run("one")
     hook("UserPromptSubmit", prompt="two")
 
@@ -79,6 +81,6 @@ def test_a_session_whose_hooks_speak_is_counted_once_and_under_the_same_name(des
 
     second.runner = runs
     second.run("two")
-    calls = [step for step in desk.steps() if step.get("kind") == "tool_call"]
+    calls = [step for step in supervised.steps() if step.get("kind") == "tool_call"]
     assert [step.get("agent") for step in calls] == [None, "s-2"], "the hook's call is the proxy's"
-    assert tokens_by_agent(desk) == {None: 280, "s-2": 0}, "the transcript counts them"
+    assert tokens_by_agent(supervised) == {None: 280, "s-2": 0}, "the transcript counts them"

@@ -48,9 +48,9 @@ def give_copier(sock: socket.socket, process: Forked) -> None:
 
 def await_copying(front: socket.socket) -> list[str]:
     """In the process given to `give_copier`: wait for the copier's arguments. OSError if none arrive."""
-    told, (control, *sources), _, _ = socket.recv_fds(front, MOST_WORDS, MOST_FDS)
+    data, (control, *sources), _, _ = socket.recv_fds(front, MOST_WORDS, MOST_FDS)
     front.close()
-    _, *words = map(os.fsdecode, told.split(b"\0"))
+    _, *words = map(os.fsdecode, data.split(b"\0"))
     # After the first three words, there is a name, a source and a sink for each stream.
     words[4::3] = map(str, sources)
     return [str(control), *words]
@@ -157,10 +157,10 @@ def _forget_copier() -> None:
 def _hand_over(arguments: list[str], handed: tuple[int, ...]) -> Forked | None:
     """Pass the arguments to the waiting copier; None if there is none or it has exited."""
     global _early
-    taken, _early = _early, None
-    if taken is None:
+    waiting, _early = _early, None
+    if waiting is None:
         return None
-    sock, process = taken
+    sock, process = waiting
     try:
         with sock:
             socket.send_fds(sock, [b"\0".join(map(os.fsencode, arguments))], handed)

@@ -144,7 +144,7 @@ class _Front:
             if finished.reason != "COMPLETE":
                 # A full-screen program that was killed leaves its terminal settings behind.
                 restore_terminal()
-            self._person.tell_the_rest()
+            self._person.print_deferred()
             return finished
         finally:
             self._owner.close()
@@ -157,11 +157,11 @@ class _Front:
         try:
             self._tree = self._setup.start_command(argv)
         except BadInput as error:
-            self._owner.tell(Exited(error.exit_status))
+            self._owner.send(Exited(error.exit_status))
             self._await_finished()
             raise
         self._no_client, self._status = False, None
-        self._owner.tell(CommandStarted(self._tree.handle(), park))
+        self._owner.send(CommandStarted(self._tree.handle(), park))
         self._follow(self._tree)
 
     def _follow(self, tree: ProcessTree) -> None:
@@ -173,11 +173,11 @@ class _Front:
 
         if self._setup.left is not None:
             self._tree = attach(self._setup.left)
-            self._owner.tell(CommandStarted(self._setup.left))
+            self._owner.send(CommandStarted(self._setup.left))
             self._follow(self._tree)
         else:
             self._no_client = True
-            self._owner.tell(Exited(UNKNOWN_STATUS))
+            self._owner.send(Exited(UNKNOWN_STATUS))
 
     def _relaunch(self, wanted: Relaunch) -> None:
         """Restart the client in its session, at most once for each park, even if the owner or front was replaced."""
@@ -189,9 +189,9 @@ class _Front:
             started = self._tree.handle() if self._tree is not None else read_tree(self._folder)
             self._owner.forget_command()
             if started is not None:
-                self._owner.tell(CommandStarted(started, wanted.park))
+                self._owner.send(CommandStarted(started, wanted.park))
             if self._no_client:
-                self._owner.tell(Exited(UNKNOWN_STATUS))
+                self._owner.send(Exited(UNKNOWN_STATUS))
             return
         setup.launched = max(setup.launched, wanted.park)
         store_launch(self._folder, self._launch, setup.port, setup.launched)
@@ -247,19 +247,19 @@ class _Front:
             if isinstance(event, Finished):
                 if self._tree is not None:
                     self._tree.close()
-                return self._as_it_was(event) if self._unsupervised else event
+                return self._complete(event) if self._unsupervised else event
             if isinstance(event, Exited):
-                self._learn_of_cancel()
+                self._notice_cancel()
                 self._status, self._end_by, self._hint_at = event.status, None, None
                 if self._unsupervised:
                     self._owner.try_once_more((listen(self._setup.control), listen(self._setup.steps)))
-                self._owner.tell(replace(event, limits=(*event.limits, *self._limits)))
+                self._owner.send(replace(event, limits=(*event.limits, *self._limits)))
                 deadline = time.monotonic() + (LAST_S if self._unsupervised else PATIENCE_S)
             elif isinstance(event, OwnerGone) and not event.again:
                 self._unsupervised = self._unsupervised or f"supervision was lost: {event.words}"
                 if self._status is not None:
                     return self._without_owner(self._unsupervised)
-                self._go_on_alone()
+                self._continue_unsupervised()
             elif isinstance(event, ClientParked):
                 deadline, self._no_client = None, True
                 write_stderr(f"interlock: {event.words}\n")
@@ -269,16 +269,16 @@ class _Front:
             elif isinstance(event, Checking):
                 deadline = time.monotonic() + event.seconds + PATIENCE_S
             elif isinstance(event, ParkOver):
-                self._owner.tell(Exited(event.status))
+                self._owner.send(Exited(event.status))
                 deadline = time.monotonic() + PATIENCE_S
             elif isinstance(event, ApprovalAsked):
                 self._person.ask(event)
             elif isinstance(event, ApprovalGiven):
-                self._person.tell(event.words)
+                self._person.print_message(event.words)
             elif isinstance(event, Signalled):
                 self._handle_signal(event)
 
-    def _go_on_alone(self) -> None:
+    def _continue_unsupervised(self) -> None:
         """No owner stays alive: continue the command without one, or end it if runtime.fail is closed."""
         self._unsupervised_run = UnsupervisedRun(
             self._launch.config,
@@ -296,13 +296,13 @@ class _Front:
 
     def _check_limits(self) -> None:
         assert self._unsupervised_run is not None
-        if (ending := self._unsupervised_run.look()) is not None:
+        if (ending := self._unsupervised_run.check()) is not None:
             self._end(*ending)
 
-    def _learn_of_cancel(self) -> None:
+    def _notice_cancel(self) -> None:
         """Notice that an unsupervised run was cancelled, which ends its processes: this explains their end."""
         ending = (
-            self._unsupervised_run.look() if self._unsupervised_run is not None and self._ended_with is None else None
+            self._unsupervised_run.check() if self._unsupervised_run is not None and self._ended_with is None else None
         )
         if ending is not None and ending[0] == CANCELLED:
             self._ended_with = CANCELLED
@@ -393,8 +393,8 @@ class _Front:
             while not isinstance(self._events.get(timeout=max(0.0, deadline - time.monotonic())), Finished):
                 pass
 
-    def _as_it_was(self, summary: Finished) -> Finished:
-        """The summary of an owner that only recorded the end, with the message and exit status that we know."""
+    def _complete(self, summary: Finished) -> Finished:
+        """Complete the summary of an owner that only recorded the end with the message and exit status that we know."""
         status = self._exit_status
         return replace(
             summary, message=self._unsupervised, exit_status=summary.exit_status if status is None else status

@@ -14,10 +14,10 @@ from ...journal_records import LivenessRecord, UnwedgeRecord
 from ...output import OutputReader
 from ...redact import redact_text
 from ...runtime import LivenessMemory, ModelProbe, Probes, Supervisor, fuse, until_hang
-from ..run_process_tree import HeldTree
-from .hang_answers import HangAnswers
+from ..run_process_tree import RunProcessTree
+from .hang_reactions import HangReactions
 from .probes import ProbeReader, question_on
-from .usage_limit_parking import ParkingLot
+from .usage_limit_parking import UsageLimitParking
 
 if TYPE_CHECKING:
     from ..proxy.upstream_connection import OpenRequest, Traffic
@@ -41,10 +41,15 @@ HUNG = "the owner of the run did not answer for 40 s"
 
 
 class LivenessMonitor:
-    """For one run; the monitor calls `look` again after `due_s` at the latest."""
+    """For one run; the monitor calls `check` again after `due_s` at the latest."""
 
     def __init__(
-        self, supervisor: Supervisor, folder: RunFolder, held: HeldTree, parking: ParkingLot, traffic: Traffic | None
+        self,
+        supervisor: Supervisor,
+        folder: RunFolder,
+        held: RunProcessTree,
+        parking: UsageLimitParking,
+        traffic: Traffic | None,
     ) -> None:
         self._supervisor, self._folder, self._held, self._parking = supervisor, folder, held, parking
         self._traffic = traffic
@@ -55,13 +60,13 @@ class LivenessMonitor:
         self._is_first = True
         self._next = 0.0
         self.due_s = math.inf
-        self._answers = HangAnswers(supervisor, held, parking, traffic)
-        self._answer_at = 0.0
+        self._reactions = HangReactions(supervisor, held, parking, traffic)
+        self._react_at = 0.0
         self.attended: Callable[[], bool] = lambda: False
         self.visible: Callable[[], bool] = lambda: True
         self.is_client: Callable[[], bool] = lambda: True
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Measure, report, react."""
         now = time.monotonic()
         if now < self._next:
@@ -80,9 +85,9 @@ class LivenessMonitor:
             # A predecessor may have reported the same question; the next check will tell.
             return
         self._say(liveness)
-        if liveness.wedged is not None and self._rules.unwedge and now >= self._answer_at:
-            self._answer_at = now + STEP_S
-            self._answers.answer(liveness, liveness.wedged, seen)
+        if liveness.wedged is not None and self._rules.unwedge and now >= self._react_at:
+            self._react_at = now + STEP_S
+            self._reactions.react(liveness, liveness.wedged, seen)
 
     def note_replaced(self) -> None:
         """Record that our predecessor hung and we replaced it."""
@@ -96,14 +101,14 @@ class LivenessMonitor:
         run, before = self._supervisor.run, self._supervisor.run.summary.liveness
         if before is not None and _kind(before) == _kind(liveness):
             return
-        told = liveness.wedged is not None or liveness.evidence.startswith("process ")
+        noteworthy = liveness.wedged is not None or liveness.evidence.startswith("process ")
         ends = before is not None and before.wedged is not None
-        if told or ends:
+        if noteworthy or ends:
             record = LivenessRecord(liveness.word, liveness.evidence, liveness.question, liveness.wedged)
             run.append([record], changes={"liveness": liveness})
         else:
             run.update(liveness=liveness)
-        if told:
+        if noteworthy:
             run.on_waiting(self._supervisor.next_index, liveness.question or f"{liveness.words}: {liveness.evidence}")
 
     def _probe(self, now: float) -> Probes:

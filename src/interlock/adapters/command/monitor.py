@@ -10,7 +10,7 @@ from ...core import Limits
 from ...journal_records import LimitRecord
 from ...process import Use
 from ...runtime import MEANWHILE, Supervisor
-from ..run_process_tree import HeldTree
+from ..run_process_tree import RunProcessTree
 from ..steps.server import StepServer
 
 log = logging.getLogger("interlock")
@@ -19,10 +19,10 @@ INTERVAL_S = 0.5
 MOST_S = 5.0
 STILL_S = 30.0
 """While the command is idle, the interval grows up to MOST_S, and up to STILL_S if the kernel reports that none of its
-processes ran at all. A process that starts to run is noticed within STILL_WATCH_S."""
+processes ran at all. A process that starts to run is noticed within STILL_TAMPER_S."""
 
-WATCH_S = 0.5
-STILL_WATCH_S = 0.9
+TAMPER_S = 0.5
+STILL_TAMPER_S = 0.9
 """How often to check for tampering if a process of the run has run since the last check: an idle process may have
 tampered just before. We also check with every sample, and when a socket, the gate or the journal changed. The
 longer interval is for a command that has not run for more than MOST_S: we notice within a second that it
@@ -41,28 +41,28 @@ class Monitor:
     def __init__(
         self,
         supervisor: Supervisor,
-        held: HeldTree,
+        held: RunProcessTree,
         steps: StepServer,
         started: float,
-        also: Callable[[], None] = lambda: None,
-        watch: Callable[[], None] = lambda: None,
+        more_checks: Callable[[], None] = lambda: None,
+        check_tampering: Callable[[], None] = lambda: None,
         is_touched: Callable[[], bool] = lambda: False,
     ) -> None:
         self._supervisor, self._held, self._steps, self._started = supervisor, held, steps, started
-        self._also, self._watch, self._is_touched = also, watch, is_touched
+        self._more_checks, self._check_tampering, self._is_touched = more_checks, check_tampering, is_touched
         self.due_s: Callable[[], float] = lambda: STILL_S
         self._clock = supervisor.run.clock
         # Held until the end. An event would also work, but costs three times as much per check.
         self._going = threading.Lock()
         self._going.acquire()
-        self._thread = threading.Thread(target=self._run, name="interlock-look", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="interlock-monitor", daemon=True)
         self._limits = supervisor.pipeline.meter.limits
-        self._told: dict[str, int] = {}
+        self._recorded: dict[str, int] = {}
         self._paused_since: float | None = None
         self._last_error = ""
         self._checkpoint_at = self._clock.monotonic() + CHECKPOINT_S
         self._interval = INTERVAL_S
-        self._still, self._unkept = False, True
+        self._still, self._has_changes = False, True
         self._before = (Use(), -1, 0.0)
 
     def start(self) -> None:
@@ -75,34 +75,34 @@ class Monitor:
         if self._thread.ident is not None:
             self._thread.join()
             # Also check what the command did just before it ended.
-            self._attempt(self._watch)
+            self._attempt(self._check_tampering)
         self.note_events()
 
     def note_events(self) -> None:
         """Record limits that the process tree reached, once for each count."""
         tree = self._held.tree
         for event in tree.events() if tree is not None else ():
-            if event.count > self._told.get(event.limit, 0):
-                self._told[event.limit] = event.count
+            if event.count > self._recorded.get(event.limit, 0):
+                self._recorded[event.limit] = event.count
                 self._supervisor.run.record(LimitRecord(event.words, limit=event.limit))
 
     def _run(self) -> None:
         due = self._clock.monotonic() + self._pause()
-        while not self._going.acquire(timeout=max(0.0, min(self._watch_s, due - self._clock.monotonic()))):
+        while not self._going.acquire(timeout=max(0.0, min(self._tamper_s, due - self._clock.monotonic()))):
             tree = self._held.tree
             ran = tree is None or tree.has_run()
-            self._still, self._unkept = self._still and not ran, self._unkept or ran
+            self._still, self._has_changes = self._still and not ran, self._has_changes or ran
             is_due = self._clock.monotonic() >= due or (ran and self._interval > MOST_S)
             if ran or is_due or self._is_touched():
-                self._attempt(self._watch)
+                self._attempt(self._check_tampering)
             if is_due:
                 self._attempt(self._sample)
                 self._still = True
                 due = self._clock.monotonic() + self._pause()
 
     @property
-    def _watch_s(self) -> float:
-        return STILL_WATCH_S if self._still and self._interval > MOST_S else WATCH_S
+    def _tamper_s(self) -> float:
+        return STILL_TAMPER_S if self._still and self._interval > MOST_S else TAMPER_S
 
     def _attempt(self, work: Callable[[], None]) -> None:
         try:
@@ -126,20 +126,20 @@ class Monitor:
     def _sample(self) -> None:
         tree = self._held.tree
         if tree is None:
-            self._also()
+            self._more_checks()
             return
         use = tree.usage()
         self._interval = self._next_interval(use)
         self._supervisor.check_usage(use.memory_mb, self._supervisor.run.steady.time() - self._started)
         self.note_events()
         self._follow_limits()
-        self._held.keep_still(self._held_for())
-        self._also()
+        self._held.keep_still(self._paused_s())
+        self._more_checks()
         now = self._clock.monotonic()
-        due = self._unkept and not self._steps.spoken and now >= self._checkpoint_at
+        due = self._has_changes and not self._steps.spoken and now >= self._checkpoint_at
         if due and self._supervisor.run.gate.status == "running":
-            self._unkept = False
-            self.keep()
+            self._has_changes = False
+            self.checkpoint()
             self._checkpoint_at = self._clock.monotonic() + CHECKPOINT_S
 
     def _next_interval(self, use: Use) -> float:
@@ -161,11 +161,11 @@ class Monitor:
             self._limits = limits
             self._held.limit(self._supervisor.process_limits)
 
-    def keep(self) -> None:
+    def checkpoint(self) -> None:
         """Make a checkpoint of the work of a process without visible steps."""
         self._supervisor.checkpoint(cause=MEANWHILE, step=self._supervisor.next_index)
 
-    def _held_for(self) -> float:
+    def _paused_s(self) -> float:
         if self._supervisor.run.gate.status != "paused":
             self._paused_since = None
             return 0.0

@@ -56,7 +56,7 @@ LATE = ("contract", "decide", "detect", "intervene", "proof", "redact", "review"
 LATE_LIBRARIES = ("re2", "tree_sitter", "tree_sitter_bash")
 """Packages that only steps need. They are kept in their current version until the first step."""
 
-JUDGING = "interlock.runtime.decision_parts"
+LATE_MODULE = "interlock.runtime.decision_parts"
 """The module that imports these packages."""
 
 
@@ -71,10 +71,10 @@ class Owner:
         self._supervisor, self._steps, self._hooks = parts.supervisor, parts.steps, parts.hooks
         self.held, self.parking = parts.held, parts.parking
         self._say: Callable[[str], None] = lambda _: None
-        self._removed = self._kept_late = False
+        self._removed = self._kept_modules = False
         if isinstance(self._supervisor.executor.adapter, ProcessAdapter):
             self._steps.on_printed = self._observe_only
-        self.held.on_frozen = self._keep_own_work
+        self.held.on_frozen = self._checkpoint_own_work
         self._monitor = Monitor(
             self._supervisor,
             self.held,
@@ -97,11 +97,11 @@ class Owner:
         if self._begin.hung:
             self._parts.liveness.note_replaced()
 
-    def tidy(self) -> None:
+    def clean_up_store(self) -> None:
         """Remove old data from the store, in the background."""
         clean_up_at_start(Store(Path(self._begin.store)), self._begin.config, self._supervisor.run.clock.time())
 
-    def ask_through(self, channel: Channel) -> None:
+    def connect_to_front(self, channel: Channel) -> None:
         """Have the front ask the person at its terminal for approvals."""
         supervisor, tell = self._supervisor, self._supervisor.run.on_waiting
 
@@ -123,7 +123,7 @@ class Owner:
         if self.parking.parked is not None and self.parking.parked.number == park:
             self.parking.started()
         self._hooks.asked_to_stop = False
-        self._parts.insiders.tree = tree.handle()
+        self._parts.members.tree = tree.handle()
         self.held.attach(tree)
         held = self.held.limit(self._supervisor.process_limits)
         if not self._begin.reopen or self._begin.tree != tree.handle():
@@ -134,8 +134,8 @@ class Owner:
             # The run ended before we knew its processes: by an early cancel, or one that a predecessor did not finish.
             self.held.end(0)
 
-    def note_not_begun(self) -> None:
-        """Nothing is left that could start the command: the run has failed."""
+    def fail_not_started(self) -> None:
+        """End the run as failed: nothing is left that could start the command."""
         self._supervisor.finish("aborted", "ERROR", "the command never began: interlock run was killed")
 
     @property
@@ -159,17 +159,17 @@ class Owner:
         if self._supervisor.run.steering is not None:
             self._supervisor.run.steering.settle()
 
-    def send_back(self, status: int) -> Relaunch | None:
-        """The client ended without asking whether it may: returns a relaunch of its session if there is work left."""
+    def relaunch_if_unfinished(self, status: int) -> Relaunch | None:
+        """The relaunch of a client that ended without asking whether it may and has work left, else None."""
         session, run = self._steps.numbering.session, self._supervisor.run
         resumes = self._begin.expects_hooks and self._begin.spec.adapter in RESUMPTIONS
-        self._hooks.look()
+        self._hooks.read_transcripts()
         if status or not session or not resumes or self._hooks.asked_to_stop:
             return None
         answer = self._supervisor.stop_gate.at_turn_end()
         return Relaunch(session=session, words=answer.words) if answer.action == "return" and not run.ended else None
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Release a parked run: another owner resumes it."""
         self._monitor.close()
         for proxy in self._parts.proxies:
@@ -181,12 +181,12 @@ class Owner:
         """End the run after its command has ended; returns its summary. `left` describes processes left running."""
         supervisor, run = self._supervisor, self._supervisor.run
         self._monitor.close()
-        self._hooks.look()
+        self._hooks.read_transcripts()
         if status is not None:
             run.update(exit_status=status)
         killed_by_limit = status is not None and status < 0 and bool(limits or self.limits_reached())
         failed = status not in (0, None)
-        self._keep_own_work()
+        self._checkpoint_own_work()
         if killed_by_limit and run.reason is None:
             supervisor.finish("done", "MAX_ITERATIONS", "; ".join(limits or self.limits_reached()))
         why = supervisor.check_done(alert=not failed)
@@ -196,7 +196,7 @@ class Owner:
         for proxy in self._parts.proxies:
             proxy.close()
         self._steps.close()
-        self._keep_own_work()
+        self._checkpoint_own_work()
         finished = summarize(
             supervisor,
             self._parts.folder,
@@ -236,24 +236,24 @@ class Owner:
             self._say("steps are read from what the command prints: they are recorded and reviewed, but not blocked")
 
     def _check_run(self) -> None:
-        self._keep_late()
-        self.parking.look()
-        self._parts.liveness.look()
+        self._keep_modules()
+        self.parking.resume_if_due()
+        self._parts.liveness.check()
         self._notice_removal()
         self._follow_person()
-        self._hooks.look()
+        self._hooks.read_transcripts()
         self._parts.self_monitor.check_cgroup()
 
-    def _keep_late(self) -> None:
+    def _keep_modules(self) -> None:
         """Make sure, once, that the current code judges the first step, even if an upgrade is installed before it."""
-        if not self._kept_late:
-            self._kept_late = True
-            if JUDGING not in sys.modules and not keep_packages(LATE, LATE_LIBRARIES):
+        if not self._kept_modules:
+            self._kept_modules = True
+            if LATE_MODULE not in sys.modules and not keep_packages(LATE, LATE_LIBRARIES):
                 _ = self._supervisor.pipeline.parts
 
     def _check_tampering(self) -> None:
-        self._parts.guardian.look()
-        self._parts.self_monitor.look()
+        self._parts.guardian.check()
+        self._parts.self_monitor.check()
 
     def _follow_person(self) -> None:
         """If a person stopped the processes while no owner responded, pause the run and report it as paused."""
@@ -279,7 +279,7 @@ class Owner:
         tree = self.held.tree
         return tuple(event.words for event in tree.events()) if tree is not None else ()
 
-    def _keep_own_work(self) -> None:
+    def _checkpoint_own_work(self) -> None:
         """Checkpoint work that no checkpoint covers yet: that of a process without steps, or of a call in progress."""
         if not self._steps.spoken or self._supervisor.run.gate.inside:
             self._supervisor.checkpoint(cause=MEANWHILE, step=self._supervisor.next_index)
@@ -307,11 +307,11 @@ def main() -> None:
     except InterlockError as error:
         channel.send(OwnerFailed(error.what, error.where, error.todo, error.exit_status))
         return
-    owner.ask_through(channel)
+    owner.connect_to_front(channel)
     # Exclude existing objects from garbage collection, which would delay a hook by 50 ms.
     gc.freeze()
     channel.send(OwnerReady())
-    owner.tidy()
+    owner.clean_up_store()
     _serve(owner, channel, begin)
 
 
@@ -335,7 +335,7 @@ def _serve(owner: Owner, channel: Channel, begin: BeginRun) -> None:
                 continue
             if owner.check_seconds:
                 channel.send(Checking(owner.check_seconds))
-            if not message.limits and (back := owner.send_back(message.status)) is not None:
+            if not message.limits and (back := owner.relaunch_if_unfinished(message.status)) is not None:
                 channel.send(back)
                 continue
             channel.send(owner.finish(message.status, message.limits, message.left))
@@ -348,21 +348,21 @@ def _serve(owner: Owner, channel: Channel, begin: BeginRun) -> None:
         tree = attach(begun)
         owner.attach_tree(tree)
     elif tree is None and begun is None and not begin.reopen:
-        owner.note_not_begun()
+        owner.fail_not_started()
     if tree is not None:
         tree.wait()
         left = end_left_running(tree, folder, leave=begin.config.runtime.left_running == "leave")
     owner.settle()
     if owner.parking.exited(UNKNOWN_STATUS):
-        owner.leave()
-        _tidy(folder, begin.temporary)
+        owner.release()
+        _remove_files(folder, begin.temporary)
         adopt(folder)
         return
     owner.finish(None, left=left)
-    _tidy(folder, begin.temporary)
+    _remove_files(folder, begin.temporary)
 
 
-def _tidy(folder: RunFolder, temporary: str) -> None:
+def _remove_files(folder: RunFolder, temporary: str) -> None:
     """Remove what the front would have removed."""
     control = socket_path(folder.path)
     steps = steps_path(control)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...config import Models, parse_hosts
-from ...contain import Insiders, missing_paths, missing_settings
+from ...contain import RunMembers, missing_paths, missing_settings
 from ...core import Adapter
 from ...journal import HELD, RunFolder, Store
 from ...link import socket_path
@@ -20,14 +20,14 @@ from ..hooks.exchange import HookExchange
 from ..hooks.hook_guardian import HookGuardian, keep_authority
 from ..hooks.wiring import RESUMPTIONS
 from ..proxy import ModelChoice, ProxyAdapter, Rewind, SwitchingAdapter
-from ..run_process_tree import HeldTree
+from ..run_process_tree import RunProcessTree
 from ..steps.server import StepServer
 from .containment_choice import SandboxPaths, sandbox_words
 from .liveness_monitor import LivenessMonitor
 from .owner_messages import BeginRun, steps_path
 from .refusals import Refusals
 from .self_monitor import SelfMonitor
-from .usage_limit_parking import ParkingLot
+from .usage_limit_parking import UsageLimitParking
 
 if TYPE_CHECKING:
     from ..proxy.egress import Egress
@@ -48,12 +48,12 @@ class OwnerParts:
         self._rewind = Rewind()
         self.folder = RunFolder(Path(begin.store) / begin.spec.run_id)
         self.held_file = self.folder.path / HELD
-        self.held = HeldTree(expected=True, held_by_person=self.held_file.exists)
-        self.insiders = Insiders()
+        self.held = RunProcessTree(expected=True, held_by_person=self.held_file.exists)
+        self.members = RunMembers()
         if begin.tree is not None:
             # Set before anyone can ask for a pause: a pause reported as effective must be effective.
-            self.insiders.tree = begin.tree
-            self.held.know(attach(begin.tree))
+            self.members.tree = begin.tree
+            self.held.attach_running(attach(begin.tree))
         self.supervisor = self._open(control)
         if begin.contained:
             self.supervisor.stop_gate.runner.enclose = self._sandbox_words
@@ -67,7 +67,7 @@ class OwnerParts:
         )
         self.self_monitor = self._make_self_monitor()
         self.hooks = self.steps.hooks = HookExchange(self.steps.numbering, new_dialects(), self.guardian)
-        self.parking = ParkingLot(
+        self.parking = UsageLimitParking(
             self.supervisor,
             self.folder,
             begin.config.unattended.resume,
@@ -137,7 +137,7 @@ class OwnerParts:
         steering = self.supervisor.run.steering
         if isinstance(steering, RunControl):
             monitor.keep_socket(control, steering.server.bind_again)
-        keep_authority(self.supervisor, self.insiders, self.guardian)
+        keep_authority(self.supervisor, self.members, self.guardian)
         return monitor
 
     def _make_proxy(self, listener: socket.socket | None) -> Proxy | None:

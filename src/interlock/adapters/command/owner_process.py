@@ -1,5 +1,5 @@
 """OwnerProcess: the front's side of the owner process. Starts it, reads its messages, and restarts it when it dies;
-OwnerStartup: what the front checks meanwhile."""
+OwnerStartup: what the front checks while it starts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class OwnerProcess:
         self, begin: BeginRun, listeners: tuple[socket.socket, ...], events: queue.SimpleQueue[object]
     ) -> None:
         self._begin, self._listeners, self._events = begin, listeners, events
-        self._told: list[CommandStarted | Exited] = []
+        self._sent: list[CommandStarted | Exited] = []
         self._deaths: list[float] = []
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | Forked | WarmProcess | None = None
@@ -71,20 +71,19 @@ class OwnerProcess:
         self._over, self._finished = False, False
         self._silent, self._busy, self._hung = 0, False, False
 
-    def start(self, meanwhile: Callable[[], float] = lambda: 1.0, beside: Callable[[], None] = lambda: None) -> None:
-        """Start an owner and wait until it is ready; raises if it fails, or if `meanwhile` raises.
+    def start(self, poll: Callable[[], float] = lambda: 1.0, prepare: Callable[[], None] = lambda: None) -> None:
+        """Start an owner and wait until it is ready; raises if it fails, or if `poll` raises.
 
-        `meanwhile` returns the seconds until it should be called again. `beside` is called once, before we start
-        waiting.
+        `poll` returns the seconds until it should be called again. `prepare` is called once, while the owner starts.
         """
         self._launch(self._begin)
-        beside()
-        answer = self._await(meanwhile)
+        prepare()
+        answer = self._await(poll)
         while answer is None and len(self._deaths) < FIRST_TRIES:
             # It died before it sent anything: it was killed, or out of memory.
             self._may_retry()
             self._launch(replace(self._begin, reopen=True))
-            answer = self._await(meanwhile)
+            answer = self._await(poll)
         if isinstance(answer, OwnerFailed):
             self.close()
             error = InterlockError(answer.what, where=answer.where, todo=answer.todo)
@@ -101,13 +100,13 @@ class OwnerProcess:
         """Start one more owner, on new sockets and without a proxy, to record that the command has ended."""
         with self._lock:
             self._listeners, self._begin = listeners, replace(self._begin, proxied=None)
-            self._succeed()
+            self._start_successor()
         threading.Thread(target=self._follow, name="interlock-owner", daemon=True).start()
 
-    def tell(self, message: CommandStarted | Exited) -> None:
+    def send(self, message: CommandStarted | Exited) -> None:
         """Send a message to the current owner and to each of its successors."""
         with self._lock:
-            self._told.append(message)
+            self._sent.append(message)
             # Finishing the run may take any time.
             self._busy = isinstance(message, Exited)
             if self._channel is not None:
@@ -116,7 +115,7 @@ class OwnerProcess:
     def forget_command(self) -> None:
         """Forget what was reported about the command: it has ended, and another one follows."""
         with self._lock:
-            self._told.clear()
+            self._sent.clear()
 
     def close(self) -> None:
         """Stop starting owners, and kill the current one."""
@@ -150,12 +149,12 @@ class OwnerProcess:
             if log is not None:
                 os.close(log)
 
-    def _await(self, meanwhile: Callable[[], float]) -> ToFront | None:
+    def _await(self, poll: Callable[[], float]) -> ToFront | None:
         """The owner's first message, which may take as long as the first checkpoint."""
         assert self._channel is not None
-        while not self._channel.wait(meanwhile()):
+        while not self._channel.wait(poll()):
             pass
-        meanwhile()
+        poll()
         return self._hear()
 
     def _hear(self) -> ToFront | None:
@@ -186,9 +185,9 @@ class OwnerProcess:
                 again = self._may_retry()
                 self._events.put(OwnerGone(again, self._last_words()))
                 if not again:
-                    self._turn_away()
+                    self._close_sockets()
                     return
-                self._succeed()
+                self._start_successor()
 
     def _ping(self) -> None:
         """Kill an owner that hangs. Counts pings instead of seconds, so that stopping our own process is harmless."""
@@ -206,17 +205,17 @@ class OwnerProcess:
                 self._silent += 1
                 self._channel.send(Ping())
 
-    def _succeed(self) -> None:
+    def _start_successor(self) -> None:
         """Start an owner that continues the work of its predecessor."""
-        tree = next((told.tree for told in self._told if isinstance(told, CommandStarted)), self._begin.tree)
+        tree = next((message.tree for message in self._sent if isinstance(message, CommandStarted)), self._begin.tree)
         self._launch(replace(self._begin, reopen=True, tree=tree, hung=self._hung))
         # Busy until it is ready, which may take as long as a checkpoint.
         self._silent, self._hung, self._busy = 0, False, True
         assert self._channel is not None
-        for told in self._told:
-            self._channel.send(told)
+        for message in self._sent:
+            self._channel.send(message)
 
-    def _turn_away(self) -> None:
+    def _close_sockets(self) -> None:
         """Close the sockets, as nobody will answer: requests fail immediately instead of waiting forever."""
         for listener in self._listeners:
             if listener.family == socket.AF_UNIX:

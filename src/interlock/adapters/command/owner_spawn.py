@@ -14,7 +14,7 @@ import socket
 import subprocess
 import sys
 
-from .thin_run import ANSWER_S, MARKER, WARM, check_server, is_log, package_identity, warm_places, write_request
+from .thin_run import ANSWER_S, MARKER, WARM, check_server, is_log, package_identity, warm_socket_paths, write_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def discard_early() -> None:
 
 
 def _ask_warm() -> WarmRequest | None:
-    if MARKER in os.environ or not any(map(os.path.exists, warm_places())):
+    if MARKER in os.environ or not any(map(os.path.exists, warm_socket_paths())):
         return None
     from ...core import InterlockError
 

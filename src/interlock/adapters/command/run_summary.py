@@ -10,7 +10,7 @@ from ...core import InterlockError, NotFound, from_json
 from ...journal import JournalReading, RunFolder
 from ...process import UNKNOWN_STATUS
 from ...runtime import Supervisor
-from ..run_process_tree import HeldTree
+from ..run_process_tree import RunProcessTree
 from .owner_messages import Finished
 
 EXIT_OF = {"UNPROVEN": 123, "MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_CANCELLED": 130}
@@ -20,7 +20,7 @@ EXIT_OF = {"UNPROVEN": 123, "MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_
 def summarize(
     supervisor: Supervisor,
     folder: RunFolder,
-    held: HeldTree,
+    held: RunProcessTree,
     *,
     status: int | None,
     limits: tuple[str, ...],

@@ -13,7 +13,7 @@ from ...core import InterlockError
 from ...journal import RunFolder
 from ...runtime import UNDO_LOST, RunControl, Supervisor
 from ..hooks.hook_guardian import HookGuardian, file_identity
-from ..run_process_tree import HeldTree
+from ..run_process_tree import RunProcessTree
 
 log = logging.getLogger("interlock")
 
@@ -25,7 +25,7 @@ class SelfMonitor:
         self,
         supervisor: Supervisor,
         guardian: HookGuardian,
-        held: HeldTree,
+        held: RunProcessTree,
         folder: RunFolder,
         *,
         contained: bool,
@@ -40,7 +40,7 @@ class SelfMonitor:
         self._stamped: list[object] = []
         self._seen: list[object] = []
         self._undo_lost = False
-        self._journal_print = file_identity(folder.journal)
+        self._journal_identity = file_identity(folder.journal)
         self._commands = {path: _own_identity(path) for path in command_paths()} if contained else {}
 
     def keep_socket(self, path: Path, bind_again: Callable[[], None]) -> None:
@@ -62,7 +62,7 @@ class SelfMonitor:
     def _stamps(self) -> list[object]:
         return [*map(file_identity, self._paths), _written(self._gate)]
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Check that nothing has changed, with a few stat calls."""
         for path, (known, bind_again) in tuple(self._sockets.items()):
             if file_identity(path) != known:
@@ -73,8 +73,8 @@ class SelfMonitor:
         steering = self._supervisor.run.steering
         if isinstance(steering, RunControl) and steering.mend_gate():
             self._notice("the run's gate file was changed; it is restored", self._folder.gate)
-        if self._journal_print is not None and file_identity(self._folder.journal) != self._journal_print:
-            self._journal_print = None
+        if self._journal_identity is not None and file_identity(self._folder.journal) != self._journal_identity:
+            self._journal_identity = None
             self._notice("the run's journal was replaced or removed", self._folder.journal)
         self._check_checkpoints()
         for late in self._late:

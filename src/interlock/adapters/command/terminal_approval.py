@@ -11,7 +11,7 @@ import termios
 import threading
 import uuid
 
-from ...core import InterlockError, printable
+from ...core import printable
 from ...journal import RunFolder
 from .owner_messages import ApprovalAsked
 from .terminal_foreground import Foreground
@@ -33,7 +33,7 @@ class TerminalApproval:
         self._folder, self._foreground = folder, foreground
         self._questions: queue.SimpleQueue[ApprovalAsked] = queue.SimpleQueue()
         self._asked: set[tuple[int, str]] = set()
-        self._untold: list[str] = []
+        self._deferred: list[str] = []
         self._thread = threading.Thread(target=self._work, name="interlock-person", daemon=True)
 
     def ask(self, question: ApprovalAsked) -> None:
@@ -45,21 +45,21 @@ class TerminalApproval:
         if self._thread.ident is None:
             self._thread.start()
 
-    def tell(self, words: str) -> None:
+    def print_message(self, words: str) -> None:
         """Print a message, or defer it to the end while a full-screen program uses the terminal."""
         terminal = open_line_terminal(self._foreground)
         if terminal is not None:
             os.close(terminal)
         elif sys.stderr is not None and sys.stderr.isatty():
-            self._untold.append(words)
+            self._deferred.append(words)
             return
         write_stderr(f"interlock: {words}\n")
 
-    def tell_the_rest(self) -> None:
+    def print_deferred(self) -> None:
         """Print the deferred messages, after the command has ended."""
-        for words in self._untold:
+        for words in self._deferred:
             write_stderr(f"interlock: {words}\n")
-        self._untold.clear()
+        self._deferred.clear()
 
     def _work(self) -> None:
         while True:
@@ -99,14 +99,10 @@ class TerminalApproval:
         return None
 
     def _is_waiting(self, question: ApprovalAsked) -> bool:
-        from ...journal import JournalReader
+        from ...journal import summarize
 
-        try:
-            with JournalReader.open(self._folder) as reader:
-                summary = reader.summary()
-        except InterlockError:
-            return True
-        return summary is None or summary.waiting == question.what
+        summary = summarize(self._folder)
+        return summary is None or summary.status == "unreadable" or summary.waiting == question.what
 
     def _answer(self, command: Command, question: ApprovalAsked, why: str) -> str:
         """Send the answer; returns the problem, or an empty text if there was none."""

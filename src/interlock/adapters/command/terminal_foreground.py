@@ -17,7 +17,7 @@ from contextlib import contextmanager
 
 from .job_control import Signalled
 
-TOLD = {b"interrupted": signal.SIGINT, b"stopped": signal.SIGTSTP}
+SIGNAL_OF = {b"interrupted": signal.SIGINT, b"stopped": signal.SIGTSTP}
 
 
 class Foreground:
@@ -25,7 +25,7 @@ class Foreground:
 
     def __init__(self, events: queue.SimpleQueue[object]) -> None:
         self._queue = events
-        self._told, self.events = os.pipe()
+        self._reports, self.events = os.pipe()
         self.group: int | None = None
         """The command's process group."""
         self._asking = threading.Lock()
@@ -86,8 +86,8 @@ class Foreground:
             return False
 
     def _hear(self) -> None:
-        with os.fdopen(self._told, "rb") as lines:
+        with os.fdopen(self._reports, "rb") as lines:
             for line in lines:
-                number = TOLD.get(line.strip())
+                number = SIGNAL_OF.get(line.strip())
                 if number is not None and not self._asking.locked():
                     self._queue.put(Signalled(number, shared=True, at=time.monotonic()))

@@ -9,7 +9,7 @@ Lines we send: `go`, `signal N`, `started PID`, `failed ERRNO`, `ended PID STATU
 
 from __future__ import annotations
 
-import _signal as signal  # type: ignore[import-not-found]  # bare: `signal` takes a while
+import _signal as signal  # type: ignore[import-not-found]  # not `signal`: it takes a while
 import _socket
 import os
 import select
@@ -55,7 +55,7 @@ def run_thin(arguments: list[str]) -> None:
     if asked is None:
         return
     _keep_to_ourselves()
-    woken = _take_signals()
+    woken = _open_signal_pipe()
     asked.sendall(b"go\n")
     asked.settimeout(None)
     _Caller(asked, woken).serve()
@@ -74,11 +74,11 @@ class _Caller:
         while True:
             for descriptor, _ in waiting.poll():
                 if descriptor == self._woken:
-                    self._pass_on(os.read(self._woken, 512))
+                    self._forward_signals(os.read(self._woken, 512))
                 else:
-                    self._obey()
+                    self._follow_orders()
 
-    def _pass_on(self, numbers: bytes) -> None:
+    def _forward_signals(self, numbers: bytes) -> None:
         for number in dict.fromkeys(numbers):
             if number == signal.SIGCHLD:
                 self._reap()
@@ -95,7 +95,7 @@ class _Caller:
                 return
             self._say(b"ended %d %d\n" % (pid, os.waitstatus_to_exitcode(status)))
 
-    def _obey(self) -> None:
+    def _follow_orders(self) -> None:
         try:
             data, ancillary, _, _ = self._front.recvmsg(512, _socket.CMSG_SPACE(MOST_FDS * INT))
         except OSError:
@@ -152,8 +152,8 @@ class _Caller:
             if pid == 0:
                 try:
                     os.setpgid(0, 0)
-                    for one, place in zip(kept, wanted, strict=False):
-                        os.dup2(one, place)
+                    for descriptor, number in zip(kept, wanted, strict=False):
+                        os.dup2(descriptor, number)
                     blocked = {*before, *_wanted(), signal.SIGTTOU}
                     for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
                         signal.signal(ignored_by_python, signal.SIG_DFL)
@@ -173,7 +173,7 @@ class _Caller:
         try:
             self._front.sendall(line)
         except OSError:
-            # The front is gone; `_obey` notices.
+            # The front is gone; `_follow_orders` notices.
             return
 
 
@@ -192,7 +192,7 @@ def is_log(name: str) -> bool:
     return name.startswith(LOG)
 
 
-def warm_places() -> tuple[str, ...]:
+def warm_socket_paths() -> tuple[str, ...]:
     """Possible paths of the warm-start socket, computed without importing `warm_socket`."""
     user = os.geteuid()
     given = os.environ.get("XDG_RUNTIME_DIR", "")
@@ -201,8 +201,8 @@ def warm_places() -> tuple[str, ...]:
 
 def check_server(asked: _socket.socket) -> None:
     """OSError unless the warm start is this user's and not part of a run: an owner has power over its run."""
-    told = asked.getsockopt(_socket.SOL_SOCKET, SO_PEERCRED, 3 * INT)
-    pid, uid = (int.from_bytes(told[at : at + INT], sys.byteorder) for at in (0, INT))
+    credentials = asked.getsockopt(_socket.SOL_SOCKET, SO_PEERCRED, 3 * INT)
+    pid, uid = (int.from_bytes(credentials[at : at + INT], sys.byteorder) for at in (0, INT))
     if uid != os.geteuid():
         raise PermissionError("another user's")
     # Check this first: from here on, the pid is that of the listening process.
@@ -289,15 +289,15 @@ def _is_plain() -> bool:
 
 def _ask(arguments: list[str]) -> _socket.socket | None:
     """A socket to the process that will do the work; None if there is none, or it refuses."""
-    place = next(filter(os.path.exists, warm_places()), None)
-    if place is None:
+    path = next(filter(os.path.exists, warm_socket_paths()), None)
+    if path is None:
         return None
     asked = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     opened: list[int] = []
     try:
         # Set this first: a server that no longer accepts connections would block us.
         asked.settimeout(ANSWER_S)
-        asked.connect(place)
+        asked.connect(path)
         check_server(asked)
         opened.append(os.open(".", os.O_RDONLY | os.O_DIRECTORY))
         opened.append(_open_memory())
@@ -338,15 +338,15 @@ def _keep_to_ourselves() -> None:
             continue
 
 
-def _take_signals() -> int:
+def _open_signal_pipe() -> int:
     """Read signals from now on, one byte each, from the returned descriptor."""
-    woken, bell = os.pipe()
-    for end in (woken, bell):
+    reader, writer = os.pipe()
+    for end in (reader, writer):
         os.set_blocking(end, False)
     wanted = _wanted()
     for number in wanted:
         signal.signal(number, lambda *_: None)
-    signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     # Our caller may have blocked them; a front unblocks them, too.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, wanted)
-    return woken
+    return reader

@@ -28,7 +28,7 @@ def load_late() -> None:
     if keep_packages(LATE, LATE_LIBRARIES):
         return
     from ...control import decode_request, new_request  # noqa: F401
-    from ...journal import JournalReader, Store  # noqa: F401
+    from ...journal import JournalReader, Store, summarize  # noqa: F401
     from ...link import ask_owner, collect_requests  # noqa: F401
     from ...runtime import log_for_child  # noqa: F401
 
@@ -56,7 +56,7 @@ class UnsupervisedRun:
             )
         write_stderr(f"interlock: {why}. {what}\n")
 
-    def look(self) -> tuple[int, str] | None:
+    def check(self) -> tuple[int, str] | None:
         """The exit status and the reason if the run has to end now, else None."""
         now = time.monotonic()
         self.check_at = now + POLL_S

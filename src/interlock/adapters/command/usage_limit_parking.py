@@ -1,4 +1,4 @@
-"""ParkingLot: handles usage limits in the owner: parks the run, stores its timer, and resumes the run once."""
+"""UsageLimitParking: handles usage limits in the owner: parks the run, stores its timer, and resumes the run once."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ HANG = "hang"
 STARTS_OVER = "this command has no session to continue and would start over (unattended.resume.rerun)"
 
 
-class ParkingLot:
-    """For one run. The proxy calls `see` and `answered`; `exited` is called at the client's end, `look` twice a second.
+class UsageLimitParking:
+    """For one run. The proxy calls `see` and `answered`; the owner `exited`, and `resume_if_due` twice a second.
 
     `relaunch` restarts the client, `finish` ends a run without a process; `last_words` returns the client's latest
     output and `session` its session. `continues`: the client can be restarted in its session;
@@ -103,10 +103,11 @@ class ParkingLot:
 
     def see_words(self, words: str, resets_in: float | None) -> None:
         """The client reports that it is waiting for a limit, and for how long."""
-        told = find_in_words(words, datetime.now().astimezone(), "hooks")
-        if told is not None or (resets_in is not None and resets_in >= SHORT_S):
-            passes, said = told.passes if told is not None else True, told.resets_in if told is not None else None
-            self.see(UsageLimit(reason=words, source="hooks", resets_in=said or resets_in, passes=passes))
+        found = find_in_words(words, datetime.now().astimezone(), "hooks")
+        if found is not None:
+            self.see(replace(found, reason=words, resets_in=found.resets_in or resets_in))
+        elif resets_in is not None and resets_in >= SHORT_S:
+            self.see(UsageLimit(reason=words, source="hooks", resets_in=resets_in))
 
     def answered(self) -> None:
         """The model has answered, so the limit is over."""
@@ -156,7 +157,7 @@ class ParkingLot:
             if self._woken:
                 self._forget()
 
-    def look(self) -> None:
+    def resume_if_due(self) -> None:
         """Resume the run when it is due, or when a person resumed it."""
         with self._lock:
             parked, run = self.parked, self._supervisor.run
@@ -298,8 +299,8 @@ class ParkingLot:
         """Tell other runs that share the quota about the limit."""
         with quota_file(self._folder.path.parent, self._quota) as path:
             use = _read_use(path)
-            told = replace(use, limited=parked.at, limited_for=parked.delay if not parked.held_by else 0.0)
-            write_whole(path, msgspec.json.encode(told))
+            use = replace(use, limited=parked.at, limited_for=parked.delay if not parked.held_by else 0.0)
+            write_whole(path, msgspec.json.encode(use))
 
     def _is_my_turn(self, parked: Parked) -> bool:
         now, run_id = _now(), self._folder.run_id

@@ -39,7 +39,7 @@ from ...core import (
     share_heap,
 )
 from ...link import listen
-from ...process import Forked, look_ahead, rename_process
+from ...process import Forked, rename_process, scan_ahead
 from ...review import SHIPPED
 from ...runtime import preload
 from .command_output import COPIER, await_copying, give_copier
@@ -93,7 +93,7 @@ class WarmStart:
         self._starts = 0
         self.path = warm_socket()
 
-    def look(self) -> None:
+    def ensure_running(self) -> None:
         """Start the process if it is not running."""
         if self._starts > RESTARTS or (self._process is not None and self._process.poll() is None):
             return
@@ -128,7 +128,7 @@ def main() -> None:
     # Exclude existing objects from garbage collection, here and in forks, so that their memory stays shared.
     gc.collect()
     gc.freeze()
-    # The kernel reaps our forks. It also lets a signal end us as if we had never been.
+    # The kernel reaps our forks.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     asked = _serve(listen(path), stamps)
     if asked is None:
@@ -206,7 +206,7 @@ def _accept(listener: socket.socket) -> socket.socket | None:
 def _answer_next(listener: socket.socket, host: socket.socket, stamps: tuple[str, str]) -> Asked:
     """Prepare an owner and a copier, then answer the next request in place of our host; exit with the host."""
     ready: list[Ready] = []
-    look_ahead()
+    scan_ahead()
     for become in (_await_front, _copy_for_front):
         # SEQPACKET, so that each message arrives whole.
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET if ready else socket.SOCK_STREAM)
@@ -233,14 +233,10 @@ def _answer_next(listener: socket.socket, host: socket.socket, stamps: tuple[str
 
 
 def _await_front(front: socket.socket) -> int:
-    """Wait for a front to connect, then become the owner of its run, using the descriptors it sends."""
+    """Wait for a front to connect, then become the owner of its run, with its file for last words."""
     rehearse_run()
     try:
-        told, fds, _, _ = socket.recv_fds(front, 32, 3)
-        folder, request, words = fds
-        nothing = os.open(os.devnull, os.O_RDWR)
-        _take_place(int(told), _read(request, has_arguments=True)[2], folder, (nothing, words, words), OWNER)
-        os.close(request)
+        _follow_front(front, OWNER)
     except (Refused, OSError, ValueError):
         os._exit(0)
     return front.detach()
@@ -249,15 +245,19 @@ def _await_front(front: socket.socket) -> int:
 def _copy_for_front(front: socket.socket) -> list[str]:
     """Wait for a front to connect, then copy its command's output to the streams of its caller."""
     try:
-        told, fds, _, _ = socket.recv_fds(front, 32, 4)
-        folder, request, *streams = fds
-        nothing = os.open(os.devnull, os.O_RDWR)
-        _take_place(int(told), _read(request, has_arguments=True)[2], folder, (nothing, *streams), COPIER)
-        os.close(request)
+        _follow_front(front, COPIER)
         return await_copying(front)
     except (Refused, OSError, ValueError):
         # The front then starts another copier.
         os._exit(1)
+
+
+def _follow_front(front: socket.socket, name: str) -> None:
+    """Inherit from the caller that a front names, with the descriptors that it sends."""
+    caller, (folder, request, *streams), _, _ = socket.recv_fds(front, 32, 4)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    _inherit_from(int(caller), _read(request, has_arguments=True)[2], folder, (nothing, *streams), name)
+    os.close(request)
 
 
 def _answer(asking: socket.socket, stamps: tuple[str, str], ready: Sequence[Ready] = ()) -> Asked:
@@ -280,13 +280,13 @@ def _answer(asking: socket.socket, stamps: tuple[str, str], ready: Sequence[Read
             if ready:
                 owner, copier = ready
                 words = open_words()
-                socket.send_fds(owner[0], [b"%d" % pid], [folder, request, words])
+                socket.send_fds(owner[0], [b"%d" % pid], [folder, request, words, words])
                 give_early(words, *owner)
                 socket.send_fds(copier[0], [b"%d" % pid], [folder, request, *streams[1:]])
                 give_copier(*copier)
-            _take_place(pid, environment, folder, streams, FRONT)
+            _inherit_from(pid, environment, folder, streams, FRONT)
             os.close(request)
-            _take_ignored(pid)
+            _ignore_same_signals(pid)
             asking.settimeout(None)
             return ThinCaller(asking, pid), arguments
         if len(fds) != WARM_FDS:
@@ -296,7 +296,7 @@ def _answer(asking: socket.socket, stamps: tuple[str, str], ready: Sequence[Read
         nothing = os.open(os.devnull, os.O_RDWR)
         _, environment = _check(pid, request, has_arguments=False)
         _check_there(caller)
-        _take_place(pid, environment, folder, (nothing, words, words), OWNER)
+        _inherit_from(pid, environment, folder, (nothing, words, words), OWNER)
         os.close(request)
         socket.send_fds(asking, [b"y"], [open_process(os.getpid())])
     except (Refused, OSError, ValueError) as why:
@@ -345,7 +345,7 @@ def _check_there(caller: int | None) -> None:
         os.close(caller)
 
 
-def _take_place(pid: int, environment: dict[bytes, bytes], folder: int, streams: Sequence[int], name: str) -> None:
+def _inherit_from(pid: int, environment: dict[bytes, bytes], folder: int, streams: Sequence[int], name: str) -> None:
     """Take on the attributes that a child of this process would have inherited."""
     _join_groups(pid)
     copy_limits(pid)
@@ -365,7 +365,7 @@ def _take_place(pid: int, environment: dict[bytes, bytes], folder: int, streams:
     rename_process([sys.executable or "python3", "-P", "-m", name])
 
 
-def _take_ignored(pid: int) -> None:
+def _ignore_same_signals(pid: int) -> None:
     """Ignore the signals that this process ignores, except the two that Python itself ignores."""
     ignored = int(_status(pid)["SigIgn"], 16)
     for number in signal.valid_signals():
@@ -424,10 +424,10 @@ def _join_groups(pid: int) -> None:
         _, controllers, folder = line.split(":", 2)
         if line in ours:
             continue
-        places = (controllers.removeprefix("name="),) if controllers else ("unified", "")
-        for place in (Path("/sys/fs/cgroup", each, folder.lstrip("/"), "cgroup.procs") for each in places):
+        names = (controllers.removeprefix("name="),) if controllers else ("unified", "")
+        for file in (Path("/sys/fs/cgroup", each, folder.lstrip("/"), "cgroup.procs") for each in names):
             with contextlib.suppress(OSError):
-                place.write_text("0")
+                file.write_text("0")
                 break
     if theirs != _text("/proc/self/cgroup"):
         raise Refused("its cgroup differs")

@@ -70,80 +70,82 @@ class HookExchange:
             followed = from_json(record.body, TranscriptRecord)
             self._offsets[followed.path] = followed.offset
 
-    def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:
+    def answer(self, line: bytes, client: WaitingClient) -> bytes | None:
         """The reply to a hook; None if the client is gone."""
         try:
-            told = from_json(line, HookLine).hook
+            message = from_json(line, HookLine).hook
         except msgspec.DecodeError as error:
             return msgspec.json.encode(StepRefusal(f"not a hook line: {error}"))
-        return self.answer_told(told, asker)
+        return self.answer_message(message, client)
 
-    def answer_told(self, told: HookMessage, asker: WaitingClient) -> bytes | None:
+    def answer_message(self, message: HookMessage, client: WaitingClient) -> bytes | None:
         """The same for a decoded line."""
-        dialect = self._dialects.get(told.client)
+        dialect = self._dialects.get(message.client)
         if dialect is None:
-            return msgspec.json.encode(StepRefusal(f"there is no client {told.client!r}"))
-        reply = self.handle(dialect, told.payload, asker)
+            return msgspec.json.encode(StepRefusal(f"there is no client {message.client!r}"))
+        reply = self.handle(dialect, message.payload, client)
         return None if reply is None else msgspec.json.encode(reply)
 
-    def handle(self, dialect: Dialect, payload: Payload, asker: WaitingClient) -> Payload | None:
+    def handle(self, dialect: Dialect, payload: Payload, client: WaitingClient) -> Payload | None:
         """Handle a client's payload; returns the reply, None if the client is gone."""
         event = dialect.read(payload)
         self._numbering.spoken = True
         if self._guardian is not None:
             self._guardian.note_event(event)
         heard = self._listen(dialect, event)
-        decision = self._decide(event, asker)
+        decision = self._decide(event, client)
         if decision is None:
             return None
         decision = self._with_kept(_merge((decision, *heard)), dialect.carries(event))
         return dialect.reply(event, decision)
 
-    def look(self) -> None:
+    def read_transcripts(self) -> None:
         """Read what was added to transcripts since the last hook."""
         with self._lock:
             for tail in list(self._tails.values()):
                 self._keep(self._hear(tail, None))
 
-    def _decide(self, event: HookEvent, asker: WaitingClient) -> Decision | None:
+    def _decide(self, event: HookEvent, client: WaitingClient) -> Decision | None:
         agent = self._agent_of(event)
         match event.moment:
             case "before" if event.tool is not None:
-                told = StepMessage(tool=event.tool, agent=agent, model=event.model)
-                answered = self._numbering.before(told, _PatientClient(asker))
+                message = StepMessage(tool=event.tool, agent=agent, model=event.model)
+                answered = self._numbering.before(message, _PatientClient(client))
                 return None if answered is None else answered[1]
             case "after" | "batch":
-                return _merge([self._outcome(outcome, agent) for outcome in event.outcomes] or [self._standing()])
+                return _merge(
+                    [self._outcome(outcome, agent) for outcome in event.outcomes] or [self._proceed_or_stop()]
+                )
             case "prompt":
                 if event.content.lstrip('"').startswith(OURS):
                     # A message of the stop gate, which some clients report as a prompt, one of them quoted.
-                    return self._standing()
+                    return self._proceed_or_stop()
                 self._numbering.supervisor.stop_gate.note_prompt()
-                told = StepMessage(role="user", content=event.content, agent=agent)
-                return self._numbering.after(told)[1] if event.content else self._standing()
+                message = StepMessage(role="user", content=event.content, agent=agent)
+                return self._numbering.after(message)[1] if event.content else self._proceed_or_stop()
             case "begin" if event.compacted:
                 return self._remind()
             case "limited":
                 self.on_limit(event.content, event.resets_in)
-                return self._standing()
+                return self._proceed_or_stop()
             case "turn_end":
-                return self._at_turn_end(event, _PatientClient(asker))
+                return self._at_turn_end(event, _PatientClient(client))
             case "model":
-                return _merge((self._standing(), Decision(model=self._model())))
+                return _merge((self._proceed_or_stop(), Decision(model=self._model())))
             case "settings":
                 return PROCEED if self._guardian is None else self._guardian.judge_settings(event)
             case _:
-                return self._standing()
+                return self._proceed_or_stop()
 
     def _outcome(self, outcome: ToolOutcome, agent: str | None) -> Decision:
         """Handle the result of a call. The complete feed repeats known calls, and has those without a hook."""
         call_id = outcome.tool.call_id or ""
         if call_id and self._numbering.has_refused(agent, call_id):
-            return self._standing()
+            return self._proceed_or_stop()
         decisions = []
         if call_id and not self._numbering.knows("before", agent, call_id):
             decisions.append(self._numbering.note_call(StepMessage(tool=outcome.tool, role="assistant", agent=agent)))
-        told = StepMessage(
+        message = StepMessage(
             tool=outcome.tool,
             content=outcome.content,
             agent=agent,
@@ -151,7 +153,7 @@ class HookExchange:
             exit_code=outcome.exit_code,
             duration_ms=outcome.duration_ms,
         )
-        return _merge([*decisions, self._numbering.after(told)[1], self._standing()])
+        return _merge([*decisions, self._numbering.after(message)[1], self._proceed_or_stop()])
 
     def _remind(self) -> Decision:
         """Repeat the task to an agent whose conversation was compacted."""
@@ -161,25 +163,25 @@ class HookExchange:
 
         _, message = restore_after_compaction(supervisor.pipeline.state(now), now)
         if message is None or supervisor.config.interventions.observe:
-            return self._standing()
+            return self._proceed_or_stop()
         supervisor.run.record(AppliedRecord(Inject(message), Applied(True, "sent with the reply to its hook")))
-        return _merge((self._standing(), Decision(messages=(message,))))
+        return _merge((self._proceed_or_stop(), Decision(messages=(message,))))
 
-    def _at_turn_end(self, event: HookEvent, asker: WaitingClient) -> Decision | None:
+    def _at_turn_end(self, event: HookEvent, client: WaitingClient) -> Decision | None:
         """Whether the agent may stop. Checks can take minutes, so the waiting client gets keep-alive lines."""
-        standing = self._standing()
-        if standing.action == "stop" or not event.final:
-            return standing
+        decision = self._proceed_or_stop()
+        if decision.action == "stop" or not event.final:
+            return decision
         gate = self._numbering.supervisor.stop_gate
         if event.agent is not None:
-            return standing
+            return decision
         self.asked_to_stop = True
-        answer = wait_patiently(lambda: gate.at_turn_end(event.content), asker)
+        answer = wait_patiently(lambda: gate.at_turn_end(event.content), client)
         if answer is None:
             return None
-        return Decision("deny", reason=answer.words) if answer.action == "return" else standing
+        return Decision("deny", reason=answer.words) if answer.action == "return" else decision
 
-    def _standing(self) -> Decision:
+    def _proceed_or_stop(self) -> Decision:
         """Stop if the run has ended, else proceed."""
         run = self._numbering.supervisor.run
         return Decision("stop", reason=run.why_ended) if run.ended else PROCEED
@@ -192,7 +194,11 @@ class HookExchange:
     def _listen(self, dialect: Dialect, event: HookEvent) -> list[Decision]:
         """Observe the model's messages and usage from the transcript."""
         if not event.transcript:
-            return [self._spend(event)] if event.usage is not None else []
+            if event.usage is None:
+                return []
+            self.on_answer()
+            said = TranscriptEntry(text=event.content, model=event.model, usage=event.usage)
+            return [self._report(said, self._agent_of(event))]
         with self._lock:
             tail = self._tails.get(event.transcript)
             if tail is None:
@@ -211,21 +217,17 @@ class HookExchange:
             if self._guardian is not None:
                 self._guardian.note_said(said)
             if said.text or said.usage is not None:
-                told = StepMessage(
-                    role="assistant", kind="message" if said.text else "usage", content=said.text, model=said.model,
-                    usage=said.usage, agent=said.agent or agent,
-                )  # fmt: skip
-                decisions.append(self._numbering.after(told)[1])
+                decisions.append(self._report(said, agent))
         self._numbering.supervisor.run.record(TranscriptRecord(tail.path, tail.offset))
         return decisions
 
-    def _spend(self, event: HookEvent) -> Decision:
-        self.on_answer()
-        told = StepMessage(
-            role="assistant", kind="message" if event.content else "usage", content=event.content, model=event.model,
-            usage=event.usage, agent=self._agent_of(event),
+    def _report(self, said: TranscriptEntry, agent: str | None) -> Decision:
+        """Report what the model said, or only what it used."""
+        message = StepMessage(
+            role="assistant", kind="message" if said.text else "usage", content=said.text, model=said.model,
+            usage=said.usage, agent=said.agent or agent,
         )  # fmt: skip
-        return self._numbering.after(told)[1]
+        return self._numbering.after(message)[1]
 
     def _with_kept(self, decision: Decision, carries: bool) -> Decision:
         """The decision with messages that earlier replies could not contain; without any if this one cannot either."""
@@ -246,7 +248,7 @@ class HookExchange:
         return event.agent if event.agent is not None else agent
 
 
-def wait_patiently(work: Callable[[], T], asker: WaitingClient) -> T | None:
+def wait_patiently(work: Callable[[], T], client: WaitingClient) -> T | None:
     """The result of long work; None if the client is gone."""
     done: queue.SimpleQueue[T | BaseException] = queue.SimpleQueue()
 
@@ -261,7 +263,7 @@ def wait_patiently(work: Callable[[], T], asker: WaitingClient) -> T | None:
         try:
             found = done.get(timeout=SIGN_S)
         except queue.Empty:
-            if not asker.waits():
+            if not client.waits():
                 return None
             continue
         if isinstance(found, BaseException):
@@ -276,17 +278,17 @@ SIGN_S = 1.0
 class _PatientClient:
     """A waiting client that gets keep-alive lines."""
 
-    def __init__(self, asker: WaitingClient) -> None:
-        self._asker, self._asked = asker, False
+    def __init__(self, client: WaitingClient) -> None:
+        self._client, self._asked = client, False
 
     def waits(self) -> bool:
         if self._asked:
-            self._asker.say_wait()
+            self._client.say_wait()
         self._asked = True
-        return self._asker.waits()
+        return self._client.waits()
 
     def say_wait(self) -> None:
-        self._asker.say_wait()
+        self._client.say_wait()
 
 
 def _merge(decisions: Iterable[Decision]) -> Decision:

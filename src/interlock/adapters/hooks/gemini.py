@@ -12,7 +12,7 @@ from ...core import BadInput, Capability, Decision, Tool, Usage, from_json
 from .claude_code import prompt_in
 from .client_format import Payload, TranscriptDialect, mapping, refusal_of, text, words_of
 from .hook_event import HookEvent, Moment, ToolOutcome, TranscriptEntry, content_of, exit_code_in
-from .wiring import HOLD_S, HookCommand, HookWords, RunAddress, Wired, add_groups
+from .wiring import HOLD_S, HookCommand, HookWords, RunAddress, Wired, add_groups, without_groups
 
 CAPABILITIES: frozenset[Capability] = frozenset(
     ("deny", "rewrite", "inject", "hold", "stop", "switch_model", "usage", "relaunch")
@@ -210,17 +210,6 @@ def with_hooks(settings: dict[str, object], words: HookCommand) -> bytes:
     return msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n"
 
 
-def without_hooks(settings: dict[str, object]) -> dict[str, object]:
-    """The settings without our hooks, and without events that are then empty."""
-    hooks = settings.get("hooks")
-    if not isinstance(hooks, dict):
-        return settings
-    kept = {event: [group for group in groups if not _is_ours(group)] for event, groups in hooks.items()}
-    left = {event: groups for event, groups in kept.items() if groups}
-    rest = {key: value for key, value in settings.items() if key != "hooks"}
-    return {**rest, "hooks": left} if left else rest
-
-
 def _is_ours(group: object) -> bool:
     hooks = group.get("hooks") if isinstance(group, dict) else None
     return isinstance(hooks, list) and any(isinstance(one, dict) and one.get("name") == NAME for one in hooks)
@@ -250,7 +239,7 @@ def _settle(ours: Path, real: Path, written: bytes, original: dict[str, object])
     changed = (ours / SETTINGS).read_bytes() if (ours / SETTINGS).exists() else written
     if changed != written:
         real.mkdir(mode=0o700, exist_ok=True)
-        settings = without_hooks(_read(ours / SETTINGS))
+        settings = without_groups(_read(ours / SETTINGS), _is_ours)
         settings.pop(SWITCHES, None)
         if SWITCHES in original:
             settings[SWITCHES] = original[SWITCHES]

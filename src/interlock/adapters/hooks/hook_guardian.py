@@ -1,4 +1,4 @@
-"""HookGuardian: detects and handles disabled hooks, changed files and a removed socket."""
+"""HookGuardian: detects and handles disabled hooks and changed files."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Literal
 
 import msgspec
 
-from ...contain import Insiders
+from ...contain import RunMembers
 from ...core import PROCEED, Decision, Hold, InterlockError, Notify, Stop, from_json
 from ...journal_records import TamperRecord
 from ...process import waited_s
 from ...runtime import RunControl, Supervisor
-from ..run_process_tree import HeldTree
+from ..run_process_tree import RunProcessTree
 from .hook_event import HookEvent, TranscriptEntry
 
 log = logging.getLogger("interlock")
@@ -44,26 +44,23 @@ class HookGuardian:
     def __init__(
         self,
         supervisor: Supervisor,
-        held: HeldTree,
+        held: RunProcessTree,
         *,
         files: tuple[Path, ...] = (),
         settings: tuple[Path, ...] = (),
-        socket: Path | None = None,
         expects_hooks: bool = False,
     ) -> None:
         self._supervisor, self._held = supervisor, held
-        self._prints = {path: _fingerprint(path) for path in files}
+        self._fingerprints = {path: _fingerprint(path) for path in files}
         self._settings = {path: _fingerprint(path) for path in settings}
-        self._socket = socket
-        self._socket_print = file_identity(socket) if socket is not None else None
         self._expects_hooks = expects_hooks
         self._clock = supervisor.run.clock
         self._begun = self._clock.monotonic()
         self._events = 0
-        self._told_calls: OrderedDict[str, None] = OrderedDict()
-        self._untold: dict[str, float] = {}
+        self._reported_calls: OrderedDict[str, None] = OrderedDict()
+        self._unreported: dict[str, float] = {}
         self._noticed: set[str] = set()
-        self._told: list[str] = []
+        self._findings: list[str] = []
         self._lock = threading.Lock()
 
     def note_event(self, event: HookEvent) -> None:
@@ -71,16 +68,16 @@ class HookGuardian:
             self._events += 1
             calls = [event.tool, *(outcome.tool for outcome in event.outcomes)]
             for call_id in (tool.call_id for tool in calls if tool is not None and tool.call_id):
-                self._told_calls[call_id] = None
-                self._untold.pop(call_id, None)
-            while len(self._told_calls) > REMEMBERED:
-                self._told_calls.popitem(last=False)
+                self._reported_calls[call_id] = None
+                self._unreported.pop(call_id, None)
+            while len(self._reported_calls) > REMEMBERED:
+                self._reported_calls.popitem(last=False)
 
     def note_said(self, said: TranscriptEntry) -> None:
         with self._lock:
             for call_id in said.results:
-                if call_id not in self._told_calls:
-                    self._untold.setdefault(call_id, self._clock.monotonic())
+                if call_id not in self._reported_calls:
+                    self._unreported.setdefault(call_id, self._clock.monotonic())
 
     def judge_settings(self, event: HookEvent) -> Decision:
         """Deny settings that switch hooks off; allow others."""
@@ -89,11 +86,11 @@ class HookGuardian:
         self.notice(SWITCHED_OFF, event.path)
         return Decision("deny", reason="Interlock: hooks stay on while this run lasts.")
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Check everything that is visible without hooks."""
         now = self._clock.monotonic()
         with self._lock:
-            lost = any(now - since > SILENT_S for since in self._untold.values())
+            lost = any(now - since > SILENT_S for since in self._unreported.values())
             never = self._expects_hooks and not self._events and now - self._begun > NEVER_S
         if never:
             # On a busy machine a client may take a minute to start: do not count the time it waited for a processor.
@@ -104,21 +101,19 @@ class HookGuardian:
             self.notice("the agent continues without its hooks: they were switched off")
         if never:
             self.notice(f"no hook has fired in {NEVER_S:g} s: the client's hooks are switched off")
-        for path, print_ in self._prints.items():
-            if _fingerprint(path) != print_:
+        for path, known in self._fingerprints.items():
+            if _fingerprint(path) != known:
                 self.notice("a file that the hooks need was changed", str(path))
-        for path, print_ in self._settings.items():
-            if (now_ := _fingerprint(path)) != print_:
-                self._settings[path] = now_
+        for path, known in self._settings.items():
+            if (current := _fingerprint(path)) != known:
+                self._settings[path] = current
                 if switches_hooks_off(path):
                     self.notice(SWITCHED_OFF, str(path))
-        if self._socket is not None and file_identity(self._socket) != self._socket_print:
-            self.notice("the socket of the hooks was removed", str(self._socket))
 
     @property
     def noticed(self) -> tuple[str, ...]:
         """All findings so far, in words."""
-        return tuple(self._told)
+        return tuple(self._findings)
 
     def notice(self, what: str, path: str = "", answer: Reaction | None = None) -> None:
         """Report it once, in the journal and to people, and react: as configured, unless overridden."""
@@ -129,7 +124,7 @@ class HookGuardian:
         run, configured = self._supervisor.run, self._supervisor.config.runtime.on_tamper
         answer = answer or ("warn" if configured == "auto" else configured)
         where = f" ({path})" if path else ""
-        self._told.append(f"{what}{where}")
+        self._findings.append(f"{what}{where}")
         log.warning("run %s: %s%s", run.spec.run_id, what, where)
         with contextlib.suppress(InterlockError):
             # If the journal itself is gone, people still get the message.
@@ -158,7 +153,7 @@ def _fingerprint(path: Path) -> tuple[int, int, int, int] | None:
 
 
 def file_identity(path: Path | str) -> tuple[int, int] | None:
-    """What tells a file from another one of the same name; None if there is none."""
+    """Device and inode, which distinguish a file from another of the same name; None if it does not exist."""
     try:
         info = os.stat(path)  # noqa: PTH116  asked twice a second
     except OSError:
@@ -180,7 +175,7 @@ def switches_hooks_off(path: Path) -> bool:
     return isinstance(hooks, dict) and (hooks.get("enabled") is False or "interlock" in (hooks.get("disabled") or ()))
 
 
-def keep_authority(supervisor: Supervisor, insiders: Insiders, guardian: HookGuardian) -> None:
+def keep_authority(supervisor: Supervisor, members: RunMembers, guardian: HookGuardian) -> None:
     """From now on the run's own processes may pause and cancel it, and nothing else."""
     steering = supervisor.run.steering
     if not isinstance(steering, RunControl):
@@ -190,5 +185,5 @@ def keep_authority(supervisor: Supervisor, insiders: Insiders, guardian: HookGua
         # Not in the thread that serves the socket, because the reaction controls the run.
         threading.Thread(target=guardian.notice, args=(what,), name="interlock-tamper", daemon=True).start()
 
-    steering.server.authority.why_inside = insiders.why_inside
+    steering.server.authority.why_inside = members.why_inside
     steering.server.authority.on_refused = refused

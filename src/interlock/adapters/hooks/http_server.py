@@ -37,15 +37,15 @@ class HookHttpServer(AcceptThreads):
     def _serve_requests(self, connection: AcceptedConnection) -> None:
         """Serve the requests of one connection in sequence."""
         connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        reading = _Reading(connection.sock)
+        requests = _RequestReader(connection.sock)
         try:
-            while (head := reading.head()) is not None and self._reply(head, reading, connection):
+            while (head := requests.head()) is not None and self._reply(head, requests, connection):
                 connection.busy = False
         except OSError:
             # The client is gone.
             return
 
-    def _reply(self, head: _Head, reading: _Reading, connection: AcceptedConnection) -> bool:
+    def _reply(self, head: _Head, requests: _RequestReader, connection: AcceptedConnection) -> bool:
         """Answer one request; returns whether another may follow. Never logged: payloads contain what agents do."""
         connection.busy = True
         refused = self._refusal(head)
@@ -55,12 +55,12 @@ class HookHttpServer(AcceptThreads):
             return False
         if head.given.get(b"expect", b"").lower() == b"100-continue":
             connection.sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-        body = reading.body(int(head.given[b"content-length"]))
+        body = requests.body(int(head.given[b"content-length"]))
         client = head.path.removeprefix(b"/hooks/")
         if body is None:
             return False
         line = b'{"hook":{"client":"' + client + b'","payload":' + body + b"}}"
-        reply = self._answer(line, _Poster(connection))
+        reply = self._answer(line, _HttpClient(connection))
         if reply is None:
             return False
         connection.sock.sendall(_response(400 if reply.startswith(b'{"error":') else 200, reply))
@@ -80,7 +80,7 @@ class HookHttpServer(AcceptThreads):
         return None
 
 
-class _Poster:
+class _HttpClient:
     """A client that posted a request and waits."""
 
     def __init__(self, connection: AcceptedConnection) -> None:
@@ -96,7 +96,7 @@ class _Head(Struct, frozen=True):
     given: dict[bytes, bytes]
 
 
-class _Reading:
+class _RequestReader:
     """Reads requests from one connection. No general HTTP parser: that would cost more than the answer."""
 
     def __init__(self, sock: socket.socket) -> None:

@@ -163,19 +163,6 @@ def install_client() -> tuple[str, ...]:
     return (*python_command()[:-1], str(target))
 
 
-def without_groups(settings: Settings) -> Settings:
-    """The settings without our groups, and without what is then empty."""
-    hooks = settings.get("hooks")
-    if not isinstance(hooks, dict):
-        return settings
-    kept: Settings = {}
-    for event, groups in hooks.items():
-        left = [group for group in groups if not is_ours(group)] if isinstance(groups, list) else groups
-        if left or not groups:
-            kept[event] = left
-    return {key: kept if key == "hooks" else value for key, value in settings.items() if key != "hooks" or kept}
-
-
 def is_ours(group: object) -> bool:
     """Whether a group of hooks calls our client."""
     hooks = group.get("hooks") if isinstance(group, dict) else None

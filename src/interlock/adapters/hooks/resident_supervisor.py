@@ -35,16 +35,16 @@ WAKE_S = 5.0
 """How often to look for parked runs without an owner."""
 
 REASSURE_S = 2.0
-"""How often a client hears that its run is being opened: after 10 s without a word it takes the supervisor for dead."""
+"""How often to tell a client that its run is being opened: after 10 s of silence it assumes that we are dead."""
 
 OPENING_S = 120.0
-"""An opening that takes longer is not going to end, and its client hears no more."""
+"""If opening a run takes longer than this, it hangs, and we stop telling the client to wait."""
 
 SESSION = re.compile(r"[A-Za-z0-9_-]{1,200}")
 """Valid session names: they become file names."""
 
 MOST_BEGUN = 256
-"""Sessions to remember that have begun and done nothing yet."""
+"""The most sessions to remember that have begun but done nothing yet."""
 
 
 class ResidentSupervisor:
@@ -60,8 +60,8 @@ class ResidentSupervisor:
         self._readers = {dialect.name: dialect for dialect in new_dialects()}
         self._lock = threading.Lock()
         self._over = threading.Event()
-        self._watcher = threading.Thread(target=self._watch, name="interlock-look", daemon=True)
-        self.on_look: Callable[[], object] = lambda: None
+        self._watcher = threading.Thread(target=self._watch, name="interlock-monitor", daemon=True)
+        self.on_poll: Callable[[], object] = lambda: None
         gates_folder().mkdir(mode=0o700, exist_ok=True)
 
     @property
@@ -85,16 +85,16 @@ class ResidentSupervisor:
         for session in self.sessions:
             session.release()
 
-    def answer(self, line: bytes, asker: WaitingClient, pid: int | None = None) -> bytes | None:
+    def answer(self, line: bytes, client: WaitingClient, pid: int | None = None) -> bytes | None:
         """The reply to a hook, from the run of its session; `pid` is the calling process, if known."""
         try:
-            told = from_json(line, HookLine).hook
-            event, session = self._session_of(told, line, asker, pid)
+            message = from_json(line, HookLine).hook
+            event, session = self._session_of(message, line, client, pid)
         except (msgspec.DecodeError, InterlockError) as error:
             return msgspec.json.encode(StepRefusal(f"not a hook line: {error}"))
         if session is None:
             return b"{}"
-        reply = session.exchange.answer_told(told, asker)
+        reply = session.exchange.answer_message(message, client)
         if event.moment == "end":
             self._end(session)
         return reply
@@ -103,13 +103,13 @@ class ResidentSupervisor:
         return self.answer(line, caller, caller.pid)
 
     def _session_of(
-        self, told: HookMessage, line: bytes, asker: WaitingClient, pid: int | None
+        self, message: HookMessage, line: bytes, client: WaitingClient, pid: int | None
     ) -> tuple[HookEvent, HookSession | None]:
         """The session of a hook. Its run begins with its first step, when the task is known."""
-        dialect = self._readers.get(told.client)
+        dialect = self._readers.get(message.client)
         if dialect is None:
-            raise BadInput(f"there is no client {told.client!r}")
-        event = dialect.read(told.payload)
+            raise BadInput(f"there is no client {message.client!r}")
+        event = dialect.read(message.payload)
         if not SESSION.fullmatch(event.session):
             raise BadInput("the payload names no session")
         key = (event.client, event.session)
@@ -123,16 +123,16 @@ class ResidentSupervisor:
                 return event, None
             opening = self._opening.setdefault(key, threading.Lock()) if session is None else None
         if session is None and opening is not None:
-            session = self._open_once(key, opening, event, asker, pid)
+            session = self._open_once(key, opening, event, client, pid)
         elif session is not None:
             session.find_agent(pid)
         return event, session
 
     def _open_once(
-        self, key: tuple[str, str], opening: threading.Lock, event: HookEvent, asker: WaitingClient, pid: int | None
+        self, key: tuple[str, str], opening: threading.Lock, event: HookEvent, client: WaitingClient, pid: int | None
     ) -> HookSession:
         """Open the session's run without blocking others; further hooks of the session wait until then."""
-        with _reassure(asker), opening:
+        with _reassure(client), opening:
             with self._lock:
                 session, left = self._sessions.get(key), self._left.pop(key, None)
             if session is not None:
@@ -143,7 +143,7 @@ class ResidentSupervisor:
                 self._opening.pop(key, None)
                 begun = self._begun.pop(key, None)
             if begun is not None:
-                session.exchange.answer(begun, asker)
+                session.exchange.answer(begun, client)
             return session
 
     def _open(self, event: HookEvent, left: RunFolder | None, pid: int | None) -> HookSession:
@@ -172,13 +172,13 @@ class ResidentSupervisor:
                 self._tidy()
             if time.monotonic() - woken >= WAKE_S:
                 woken = time.monotonic()
-                self.on_look()
+                self.on_poll()
             for session in self.sessions:
                 self._check_session(session)
 
     def _check_session(self, session: HookSession) -> None:
         try:
-            if not session.look():
+            if not session.check():
                 self._end(session)
         except Exception:
             # An error in one session must not affect the others.
@@ -193,14 +193,14 @@ class ResidentSupervisor:
 
 
 @contextlib.contextmanager
-def _reassure(asker: WaitingClient) -> Iterator[None]:
-    """Tell a client now and then that its answer will come: on a busy machine many runs may be opened at once."""
+def _reassure(client: WaitingClient) -> Iterator[None]:
+    """Tell a client regularly that its answer will come: on a busy machine, opening a run may take long."""
     done = threading.Event()
 
     def tell() -> None:
         until = time.monotonic() + OPENING_S
         while not done.wait(REASSURE_S) and time.monotonic() < until:
-            asker.say_wait()
+            client.say_wait()
 
     threading.Thread(target=tell, name="interlock-opening", daemon=True).start()
     try:

@@ -10,12 +10,12 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ...config import Config
-from ...contain import Insiders
+from ...contain import RunMembers
 from ...core import ENDED, Context, InvalidState, RunSpec, boot_id
 from ...journal import RunFolder, Store, new_run_id
 from ...process import ProcessId, ProcessTree, TreeHandle, attach, name_of, read_process
 from ...runtime import Options, Supervisor
-from ..run_process_tree import HeldTree
+from ..run_process_tree import RunProcessTree
 from ..steps.step_numbering import StepNumbering
 from .clients import adapter_named, dialect_named, new_dialects
 from .exchange import HookExchange
@@ -44,7 +44,7 @@ class HookSession:
         checkpoints: bool = True,
     ) -> None:
         self.client, self.name = event.client, event.session
-        self.held = HeldTree()
+        self.held = RunProcessTree()
         cwd = event.cwd if Path(event.cwd).is_dir() else None
         spec = RunSpec(
             run_id=new_run_id(),
@@ -73,8 +73,8 @@ class HookSession:
         if folder is not None:
             self.numbering.recall(self.supervisor.run.journal.reader())
             self.exchange.recall(self.supervisor.run.journal.reader())
-        self._insiders = Insiders()
-        keep_authority(self.supervisor, self._insiders, self.guardian)
+        self._members = RunMembers()
+        keep_authority(self.supervisor, self._members, self.guardian)
         self._closing = threading.Lock()
         self._closed = False
         self._started = self.supervisor.run.summary.started
@@ -92,10 +92,10 @@ class HookSession:
             return
         if (root := agent_of(pid, self.client)) is not None:
             handle = TreeHandle(marker=os.urandom(16).hex(), boot=boot_id(), root=ProcessId.of(root))
-            self._insiders.add_agent(root)
+            self._members.add_agent(root)
             self.held.attach(attach(handle))
 
-    def look(self) -> bool:
+    def check(self) -> bool:
         """Regular checks; False when the agent is gone."""
         run, tree = self.supervisor.run, self.held.tree
         if tree is None:
@@ -103,8 +103,8 @@ class HookSession:
         if not _is_there(tree):
             return False
         self.supervisor.check_usage(tree.usage().memory_mb, run.steady.time() - self._started)
-        self.exchange.look()
-        self.guardian.look()
+        self.exchange.read_transcripts()
+        self.guardian.check()
         return True
 
     def finish(self) -> None:
@@ -113,7 +113,7 @@ class HookSession:
             if self._closed:
                 return
             self._closed = True
-        self.exchange.look()
+        self.exchange.read_transcripts()
         self.supervisor.finish("done", "COMPLETE", "the agent's session ended")
         self.supervisor.close()
 

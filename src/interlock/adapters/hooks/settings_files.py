@@ -13,17 +13,9 @@ from ...link import gates_folder, serve_socket
 from . import claude_code, codex, gemini
 from .codex import END_S as CODEX_END_S
 from .codex import label, trust_hash
-from .installation import (
-    FileChange,
-    InstalledWords,
-    change_settings,
-    install_client,
-    is_ours,
-    read_file,
-    without_groups,
-)
+from .installation import FileChange, InstalledWords, Settings, change_settings, install_client, is_ours, read_file
 from .opencode import PLUGIN
-from .wiring import HOLD_S, add_groups
+from .wiring import HOLD_S, add_groups, without_groups
 
 END_S = 5
 BEGIN, END = "# interlock: hooks agreed to\n", "# interlock: end\n"
@@ -42,12 +34,17 @@ def install_claude(project: Path | None) -> tuple[FileChange, ...]:
 
 
 def uninstall_claude(project: Path | None) -> tuple[FileChange, ...]:
-    return (change_settings(_claude_file(project), without_groups),)
+    return (change_settings(_claude_file(project), without_ours),)
+
+
+def without_ours(settings: Settings) -> Settings:
+    """The settings without our hooks."""
+    return without_groups(settings, is_ours)
 
 
 def _change_groups(path: Path, events: Iterable[str], group_for: Callable[[str], object]) -> FileChange:
-    """One group of ours for each event, replacing those that are there."""
-    return change_settings(path, lambda settings: add_groups(without_groups(settings), events, group_for))
+    """The change of a file to one group of ours for each event."""
+    return change_settings(path, lambda settings: add_groups(without_ours(settings), events, group_for))
 
 
 def _codex_folder(project: Path | None) -> Path:
@@ -82,7 +79,7 @@ def install_codex(project: Path | None) -> tuple[FileChange, ...]:
 
 
 def uninstall_codex(project: Path | None) -> tuple[FileChange, ...]:
-    return change_settings(_codex_folder(project) / "hooks.json", without_groups), _agree("")
+    return change_settings(_codex_folder(project) / "hooks.json", without_ours), _agree("")
 
 
 def _index_of_ours(change: FileChange, event: str) -> int:
@@ -113,7 +110,7 @@ def install_gemini(project: Path | None) -> tuple[FileChange, ...]:
 
 
 def uninstall_gemini(project: Path | None) -> tuple[FileChange, ...]:
-    return (change_settings(_gemini_file(project), without_groups),)
+    return (change_settings(_gemini_file(project), without_ours),)
 
 
 def _opencode_file(project: Path | None) -> Path:

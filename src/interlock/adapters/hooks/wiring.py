@@ -89,13 +89,26 @@ class HookWords(HookCommand, frozen=True):
 def add_groups(
     settings: dict[str, object], events: Iterable[str], group_for: Callable[[str], object]
 ) -> dict[str, object]:
-    """The settings with a group of hooks for each event, after the groups that are there."""
+    """The settings with a group of hooks for each event, after existing groups."""
     hooks = settings.get("hooks")
     merged: dict[str, object] = dict(hooks) if isinstance(hooks, dict) else {}
     for event in events:
         present = merged.get(event)
         merged[event] = [*(present if isinstance(present, list) else []), group_for(event)]
     return {**settings, "hooks": merged}
+
+
+def without_groups(settings: dict[str, object], is_ours: Callable[[object], bool]) -> dict[str, object]:
+    """The settings without the groups that are ours, and without what is then empty."""
+    hooks = settings.get("hooks")
+    if not isinstance(hooks, dict):
+        return settings
+    kept: dict[str, object] = {}
+    for event, groups in hooks.items():
+        left = [group for group in groups if not is_ours(group)] if isinstance(groups, list) else groups
+        if left or not groups:
+            kept[event] = left
+    return {key: kept if key == "hooks" else value for key, value in settings.items() if key != "hooks" or kept}
 
 
 def program_of(argv: tuple[str, ...]) -> str:

@@ -1,9 +1,9 @@
 from .adapter import InProcessAdapter as InProcessAdapter
-from .asked_call import CallDecision as CallDecision
-from .asked_call import CallOutcome as CallOutcome
-from .asked_call import HistoryEdits as HistoryEdits
-from .asked_call import ModelTurn as ModelTurn
-from .asked_call import read_outcome as read_outcome
+from .call_decision import CallDecision as CallDecision
+from .call_decision import CallOutcome as CallOutcome
+from .call_decision import HistoryEdits as HistoryEdits
+from .call_decision import ModelTurn as ModelTurn
+from .call_decision import read_outcome as read_outcome
 from .session import RunStopped as RunStopped
 from .session import Session as Session
 from .session import Supervision as Supervision

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from ...core import Applied, Capability, Directive, Restore, Stop, SwitchModel, boot_id
 from ...process import MARKER, ProcessId, ProcessTree, TreeHandle, attach
-from ..run_process_tree import HeldTree
+from ..run_process_tree import RunProcessTree
 
 
 class InProcessAdapter:
@@ -42,7 +42,7 @@ class InProcessAdapter:
 _MARKING = threading.Lock()
 
 
-class ChildProcesses(HeldTree):
+class ChildProcesses(RunProcessTree):
     """Processes that start during a call belong to the run, even if they leave their parent.
 
     This process itself does not belong to it. Overlapping calls of two runs in one process mark each other's processes.
@@ -86,9 +86,6 @@ class ChildProcesses(HeldTree):
 _LOOP: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage"))
 """The capabilities of all agent loops in this process: their calls and requests pass through us."""
 
-LANGCHAIN: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
-OPENAI_AGENTS: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
-PYDANTIC_AI: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
 CLAUDE_AGENT_SDK: frozenset[Capability] = _LOOP | {"switch_model"}
-MINI_SWE_AGENT: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
-SMOLAGENTS: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
+_REWINDABLE: frozenset[Capability] = CLAUDE_AGENT_SDK | {"conversation"}
+LANGCHAIN = OPENAI_AGENTS = PYDANTIC_AI = MINI_SWE_AGENT = SMOLAGENTS = _REWINDABLE

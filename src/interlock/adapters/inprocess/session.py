@@ -32,7 +32,7 @@ from ...core import (
 from ...journal import new_run_id
 from ...runtime import MEANWHILE, EndsWithBlock, Options, Supervisor
 from .adapter import ChildProcesses, InProcessAdapter
-from .asked_call import CallDecision, CallOutcome, Marks, ModelTurn, read_error, read_outcome
+from .call_decision import CallDecision, CallOutcome, Marks, ModelTurn, read_error, read_outcome
 
 T = TypeVar("T")
 Flow = tuple[type[BaseException], ...]
@@ -159,12 +159,7 @@ class Session(EndsWithBlock):
         self._keep(self.supervisor.after(replace(step, agent=asked.step.agent, duration_ms=duration_ms)))
 
     def note(
-        self,
-        tool: str,
-        arguments: Mapping[str, object],
-        outcome: CallOutcome,
-        *,
-        call_id: str | None = None,
+        self, tool: str, arguments: Mapping[str, object], outcome: CallOutcome, *, call_id: str | None = None
     ) -> None:
         """Report a call that failed before we could be asked about it."""
         self._keep(self.supervisor.after(self._result(outcome, Tool(tool, dict(arguments), call_id))))

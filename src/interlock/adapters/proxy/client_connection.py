@@ -231,7 +231,7 @@ class Acceptor:
 
     def __init__(self, listener: socket.socket, on_connection: Callable[[socket.socket], None], name: str) -> None:
         self._listener, self._on_connection, self._name = listener, on_connection, name
-        self._bell, self._ear = socket.socketpair()
+        self._wake_writer, self._wake_reader = socket.socketpair()
         self._thread = threading.Thread(target=self._accept, name=f"interlock-{name}", daemon=True)
 
     def start(self) -> None:
@@ -239,11 +239,11 @@ class Acceptor:
 
     def close(self) -> None:
         """Accept no more connections."""
-        self._bell.send(b"x")
+        self._wake_writer.send(b"x")
         if self._thread.ident is not None:
             self._thread.join()
-        self._bell.close()
-        self._ear.close()
+        self._wake_writer.close()
+        self._wake_reader.close()
 
     def serve(self, target: Callable[[], None]) -> None:
         """Start a thread for one connection."""
@@ -252,9 +252,9 @@ class Acceptor:
     def _accept(self) -> None:
         with selectors.DefaultSelector() as waiting:
             waiting.register(self._listener, selectors.EVENT_READ)
-            waiting.register(self._ear, selectors.EVENT_READ)
+            waiting.register(self._wake_reader, selectors.EVENT_READ)
             self._listener.setblocking(False)
-            while not any(key.fileobj is self._ear for key, _ in waiting.select()):
+            while not any(key.fileobj is self._wake_reader for key, _ in waiting.select()):
                 try:
                     sock, _ = self._listener.accept()
                 except (BlockingIOError, ConnectionAbortedError):

@@ -12,7 +12,7 @@ from ...core import CheckpointInfo, Inject, Message, Restore, Step, from_json
 from ...journal import JournalReading
 from ...journal_records import InterventionRecord, ProxiedRecord, StepRecord, read_body
 from ...runtime import AFTER_STEP, CONVERSATION_BACK, Run
-from ..inprocess.asked_call import Marks
+from ..inprocess.call_decision import Marks
 from ..steps.step_numbering import RECALLED
 from .formats import Json, ToolResult, WireFormat
 from .formats.interface import digest
@@ -43,10 +43,10 @@ class ConversationMemory:
         # Calls without a result are recent, however long the run is.
         after = max(0, newest.seq - RECALLED) if newest is not None else 0
         for record in journal.read(after, kinds=frozenset(("step",))):
-            taken = read_body(record)
-            if not isinstance(taken, StepRecord):
+            recorded = read_body(record)
+            if not isinstance(recorded, StepRecord):
                 continue
-            step, decision = taken.step, taken.decision
+            step, decision = recorded.step, recorded.decision
             if step.tool is None or step.tool.call_id is None:
                 continue
             if step.kind == "tool_result":
@@ -134,13 +134,13 @@ class ConversationMemory:
 
     def why_back(self, checkpoint_id: str) -> tuple[Message, ...]:
         """The messages of the newest intervention that rolled the agent back to this checkpoint."""
-        told: tuple[Message, ...] = ()
+        messages: tuple[Message, ...] = ()
         with self._run.journal.reader() as journal:
             for record in journal.read(kinds=frozenset(("intervention",))):
                 done = from_json(record.body, InterventionRecord).directives
                 if any(isinstance(one, Restore) and one.checkpoint_id == checkpoint_id for one in done):
-                    told = tuple(one.message for one in done if isinstance(one, Inject))
-        return tuple(replace(one, content=f"{one.content}\n{CONVERSATION_BACK}") for one in told)
+                    messages = tuple(one.message for one in done if isinstance(one, Inject))
+        return tuple(replace(one, content=f"{one.content}\n{CONVERSATION_BACK}") for one in messages)
 
     def put_exchange(self, form: WireFormat, items: list[Json], exchange: list[Json]) -> None:
         """Add an exchange that the client does not know, after the newest item."""

@@ -66,9 +66,9 @@ def find_upstreams(environment: Mapping[str, str], *, every: bool = False, keys:
     """
     found = {}
     for api in APIS:
-        told = next((value for name in api.base_urls if (value := environment.get(name, "").strip())), "")
-        if told or every or (keys and any(environment.get(name) for name in api.keys)):
-            found[api.name] = (told or api.url).rstrip("/")
+        given = next((value for name in api.base_urls if (value := environment.get(name, "").strip())), "")
+        if given or every or (keys and any(environment.get(name) for name in api.keys)):
+            found[api.name] = (given or api.url).rstrip("/")
     return found
 
 

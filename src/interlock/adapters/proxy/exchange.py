@@ -59,7 +59,7 @@ class Exchange:
         self._agent: str | None = None
         self._body: Json = {}
         self._items: list[Json] = []
-        self._told: list[Json] = []
+        self._client_items: list[Json] = []
         self._changed = False
         self._counts_for_us = False
         self._open = OpenRequest()
@@ -91,7 +91,7 @@ class Exchange:
         """Read the request; returns whether it is the agent's own, not a side call for a title or a summary."""
         self._body = from_json(plain(self._asked.body, self._asked.header(b"content-encoding")), dict)
         self._items = self._form.items(self._body)
-        self._told = list(self._items)
+        self._client_items = list(self._items)
         if self._form.has_tools(self._body):
             self._memory.used_tools = True
             return True
@@ -161,8 +161,8 @@ class Exchange:
     def _prepare(self) -> None:
         """Add to the request what the client does not know."""
         self._go_back()
-        self._memory.mark(self._agent, self._supervisor.next_index, len(self._told))
-        self._memory.put(self._form, self._told)
+        self._memory.mark(self._agent, self._supervisor.next_index, len(self._client_items))
+        self._memory.put(self._form, self._client_items)
         self._changed = self._memory.apply(self._form, self._items)
         self._switch_model()
         if self._proxy.asks_usage and self._form.wants_usage(self._body):
@@ -186,15 +186,15 @@ class Exchange:
             return
         # An undo of files does not restore the conversation.
         undone = checkpoint.cause == "safety"
-        keep = None if undone else self._memory.cut(self._form, self._told, self._agent, checkpoint)
+        keep = None if undone else self._memory.cut(self._form, self._client_items, self._agent, checkpoint)
         if keep is not None:
-            newest = last_of_model(self._form, self._told) + 1
-            words = [self._form.said(item) for item in self._told[max(newest, keep) :]]
+            newest = last_of_model(self._form, self._client_items) + 1
+            words = [self._form.said(item) for item in self._client_items[max(newest, keep) :]]
             self._memory.keep([Message(text) for text in words if text])
             if not self._proxy.steps:
                 # A hook told the agent why, but in the part that is now omitted.
                 self._memory.keep(self._memory.why_back(wanted))
-            del self._told[keep:]
+            del self._client_items[keep:]
 
     def _answer(self, call_review: CallReview, first: ReplyReader | None, passage: Step) -> ReplyReader | None:
         """Ask once, and forward what is allowed; returns the answer if the model has to be asked again, else None."""
@@ -250,7 +250,7 @@ class Exchange:
             return None
         if verdict.again:
             exchange = self._form.exchange(reader, verdict.answers)
-            self._memory.put_exchange(self._form, self._told, exchange)
+            self._memory.put_exchange(self._form, self._client_items, exchange)
             self._items += exchange
             self._changed = True
             return reader

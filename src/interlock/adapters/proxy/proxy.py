@@ -54,7 +54,7 @@ class Proxy:
         self.traffic = Traffic()
         self.on_limit: Callable[[UsageLimit], None] = lambda _: None
         self.on_answer: Callable[[], None] = lambda: None
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
         self._server = ProxyServer(listener, proxied, self._answer)
 
     def recall(self, journal: JournalReading) -> None:
@@ -74,8 +74,8 @@ class Proxy:
         """Record a failure of ours, and log it once."""
         why = redact_text(fault.why)
         self.supervisor.run.record(Fault(fault.part, why))
-        if why not in self._told:
-            self._told.add(why)
+        if why not in self._logged:
+            self._logged.add(why)
             log.warning("the proxy of run %s is impaired: %s", self.supervisor.run.spec.run_id, why)
 
     def _wait_while_paused(self, client: ClientConnection) -> None:

@@ -32,7 +32,7 @@ PRINTED = b'{"printed":'
 class HookListener(Protocol):
     """Handles the hooks of an agent client, which use the same socket."""
 
-    def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:
+    def answer(self, line: bytes, client: WaitingClient) -> bytes | None:
         """The answer to a hook line; None if the client is gone."""
 
 
@@ -82,10 +82,10 @@ class StepServer:
     def _serve(self, listener: socket.socket) -> ThreadedLineServer:
         return ThreadedLineServer(listener, self.answer, "steps", max_line=MAX_STEP_LINE, too_long=TOO_LONG)
 
-    def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:
+    def answer(self, line: bytes, client: WaitingClient) -> bytes | None:
         """The answer to one line; None if the client is gone."""
         if self.hooks is not None and line.startswith(b'{"hook":'):
-            return self.hooks.answer(line, asker)
+            return self.hooks.answer(line, client)
         if line.startswith(PRINTED) and (self.on_printed is None or self._asked):
             # A process that asks before its steps must not be downgraded to one that only prints them.
             return msgspec.json.encode(StepRefusal("printed steps are not read here"))
@@ -100,5 +100,5 @@ class StepServer:
             self.on_printed()
             (self.numbering.after if phase == "after" else self.numbering.note_call)(message)
             return b"{}"
-        answered = self.numbering.after(message) if phase == "after" else self.numbering.before(message, asker)
+        answered = self.numbering.after(message) if phase == "after" else self.numbering.before(message, client)
         return None if answered is None else write_answer(*answered)

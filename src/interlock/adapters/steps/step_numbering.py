@@ -70,23 +70,23 @@ class StepNumbering:
         # Earlier calls would not be remembered anyway.
         after = max(0, newest.seq - RECALLED) if newest is not None else 0
         for record in journal.read(after, kinds=frozenset(("step",))):
-            taken = from_json(record.body, StepRecord)
-            step, self.spoken = taken.step, True
+            recorded = from_json(record.body, StepRecord)
+            step, self.spoken = recorded.step, True
             call_id = step.tool.call_id if step.tool is not None else None
             if call_id is not None:
                 phase: Phase = "before" if step.kind == "tool_call" else "after"
                 key = (phase, step.agent or "", call_id)
                 self._begin_again(key)
                 self._remember(key, step.index)
-                self._recalled[step.index] = step.tool, taken.decision or PROCEED
-                if taken.decision is not None and taken.decision.action in REFUSED:
+                self._recalled[step.index] = step.tool, recorded.decision or PROCEED
+                if recorded.decision is not None and recorded.decision.action in REFUSED:
                     self._refuse(key)
 
-    def before(self, message: StepMessage, asker: WaitingClient) -> tuple[Step, Decision] | None:
+    def before(self, message: StepMessage, client: WaitingClient) -> tuple[Step, Decision] | None:
         """The decision, after holds and delays; None if the client is gone."""
         self.spoken = True
         step, _ = self._number("before", message)
-        decision = self._ask(step, asker)
+        decision = self._ask(step, client)
         if decision is None:
             return None
         key = _key("before", message)
@@ -113,7 +113,7 @@ class StepNumbering:
         """Whether this call was blocked."""
         return ("before", agent or "", call_id) in self._refused
 
-    def _ask(self, step: Step, asker: WaitingClient) -> Decision | None:
+    def _ask(self, step: Step, client: WaitingClient) -> Decision | None:
         gate, supervisor = self.supervisor.run.gate, self.supervisor
 
         def ask() -> Decision:
@@ -123,7 +123,7 @@ class StepNumbering:
             return supervisor.before(step)  # also another call under the id of an earlier one
 
         try:
-            return gate.admit(ask, waits=asker.waits, abandon=lambda: supervisor.abandon(step))
+            return gate.admit(ask, waits=client.waits, abandon=lambda: supervisor.abandon(step))
         except HungUp:
             return None
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from interlock.adapters.command.hang_answers import HangAnswers
-from interlock.adapters.command.usage_limit_parking import ParkingLot
-from interlock.adapters.run_process_tree import HeldTree
+from interlock.adapters.command.hang_reactions import HangReactions
+from interlock.adapters.command.usage_limit_parking import UsageLimitParking
+from interlock.adapters.run_process_tree import RunProcessTree
 from interlock.config.schema import Resume
 from interlock.core import Liveness, RunSpec, WedgedKind
 from interlock.journal import RunFolder, Store, new_run_id
@@ -47,18 +47,18 @@ class Hanging:
         self.spec = RunSpec(run_id=new_run_id(), adapter="direct")
         self.supervisor = Supervisor.open(spec=self.spec, store=Store(root))
         self.relaunched: list[int] = []
-        self.lot = ParkingLot(
+        self.lot = UsageLimitParking(
             self.supervisor, RunFolder(root / self.spec.run_id), Resume(),
             quota="q", last_words=lambda: "", session=lambda: "s1", continues=continues,
         )  # fmt: skip
         self.lot.relaunch = lambda parked: self.relaunched.append(parked.number)
         self.answers = self.successor()
 
-    def successor(self) -> HangAnswers:
-        return HangAnswers(self.supervisor, HeldTree(), self.lot, None)
+    def successor(self) -> HangReactions:
+        return HangReactions(self.supervisor, RunProcessTree(), self.lot, None)
 
     def answer(self, kind: WedgedKind, steps: int = 3) -> None:
-        self.answers.answer(
+        self.answers.react(
             Liveness("wedged", 0.0, "nothing moves", wedged=kind), kind, Probes(now=0, wall=0, steps=steps)
         )
 
@@ -79,8 +79,8 @@ def test_each_answer_is_given_once_in_order_and_the_last_is_a_restart_or_a_pause
     assert hanging.supervisor.run.status == "paused"
     if ORDER[kind][-1] == RESTART:
         assert hanging.lot.exited(-9) is True
-        hanging.lot.look()
-        hanging.lot.look()
+        hanging.lot.resume_if_due()
+        hanging.lot.resume_if_due()
         assert hanging.relaunched == [1] and hanging.supervisor.run.status == "running"
         hanging.lot.started()
         hanging.answer(kind)

@@ -30,9 +30,9 @@ def bystander() -> Iterator[int]:
     process.wait()
 
 
-def look_ahead() -> None:
+def scan_ahead() -> None:
     """Look, and wait until what begins now is younger than all that was seen, by the kernel's clock."""
-    process_family.look_ahead()
+    process_family.scan_ahead()
     assert process_family._ahead is not None
     newest = process_family._ahead.newest
 
@@ -52,7 +52,7 @@ def assert_whole(tree: ProcessTree, trouble: Trouble) -> None:
 def test_a_tree_that_begins_later_is_seen_whole(
     start: Starter, mechanism: str, bystander: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    look_ahead()
+    scan_ahead()
     tree, trouble = start("family", mechanism)
     trouble.hear(PROCESSES)
     read: list[int] = []
@@ -67,14 +67,14 @@ def test_of_a_tree_that_was_there_before_nothing_is_missed(start: Starter, mecha
     trouble.hear()
     # Only its environment tells whose it is.
     with subprocess.Popen(["sleep", "1000"], env={MARKER: tree.handle().marker}) as stray:
-        look_ahead()
+        scan_ahead()
         found = attach(tree.handle()).pids()
         stray.kill()
     assert {*found} == {tree.pid, stray.pid}
 
 
 def test_whoever_has_the_pid_of_a_stranger_by_now_is_looked_at(start: Starter, mechanism: str) -> None:
-    look_ahead()
+    scan_ahead()
     seen = process_family._ahead
     assert seen is not None
     tree, trouble = start("family", mechanism)

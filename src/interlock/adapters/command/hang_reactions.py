@@ -1,4 +1,4 @@
-"""HangAnswers: reacts to a run that hangs. Reactions follow in order, each once; each is recorded before it happens."""
+"""HangReactions: reacts to a run that hangs, with one reaction after the other, each recorded before it happens."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ...core import Hold, Inject, InterlockError, Liveness, Message, MessageMeta
 from ...journal_records import UnwedgeRecord, read_body
 from ...process import read_process, send
 from ...runtime import Probes, Supervisor
-from ..run_process_tree import HeldTree
+from ..run_process_tree import RunProcessTree
 from .probes import is_younger
-from .usage_limit_parking import ParkingLot
+from .usage_limit_parking import UsageLimitParking
 
 if TYPE_CHECKING:
     from ..proxy.upstream_connection import Traffic
@@ -52,41 +52,43 @@ SAID, HINT, TOOL, CONNECTION, RESTART, PAUSE = (
     "paused for a person",
 )
 
-Answers = list[tuple[str, Callable[[], object]]]
+Reactions = list[tuple[str, Callable[[], object]]]
 
 
-class HangAnswers:
+class HangReactions:
     """For one run. A new step ends the hang; the next hang starts again with the first reaction."""
 
-    def __init__(self, supervisor: Supervisor, held: HeldTree, parking: ParkingLot, traffic: Traffic | None) -> None:
+    def __init__(
+        self, supervisor: Supervisor, held: RunProcessTree, parking: UsageLimitParking, traffic: Traffic | None
+    ) -> None:
         self._supervisor, self._held, self._parking, self._traffic = supervisor, held, parking, traffic
         self._step = -1
         self._done = self._recall()
 
-    def answer(self, liveness: Liveness, kind: WedgedKind, seen: Probes) -> None:
+    def react(self, liveness: Liveness, kind: WedgedKind, seen: Probes) -> None:
         """Carry out the next reaction that was not yet tried for this hang."""
         if seen.steps != self._step:
             self._step, self._done = seen.steps, {} if self._step >= 0 else self._done
         done = self._done.setdefault(kind, [])
-        for words, carry_out in self._answers(liveness, kind, seen):
+        for words, carry_out in self._reactions(liveness, kind, seen):
             if words not in done:
                 done.append(words)
                 self._supervisor.run.append([UnwedgeRecord(kind, words, liveness.evidence)], durable=True)
                 carry_out()
                 return
 
-    def _answers(self, liveness: Liveness, kind: WedgedKind, seen: Probes) -> Answers:
-        answers: Answers = [(SAID, lambda: None)]
+    def _reactions(self, liveness: Liveness, kind: WedgedKind, seen: Probes) -> Reactions:
+        reactions: Reactions = [(SAID, lambda: None)]
         if kind in HINTS and "inject" in self._supervisor.executor.adapter.capabilities:
-            answers.append((HINT, lambda: self._say(kind, HINTS[kind])))
+            reactions.append((HINT, lambda: self._say(kind, HINTS[kind])))
         if kind in TOOL_KINDS:
-            answers.append((TOOL, lambda: self._end_tool(liveness, kind, seen)))
+            reactions.append((TOOL, lambda: self._end_tool(liveness, kind, seen)))
         if kind in MODEL_KINDS:
-            answers.append((CONNECTION, self._cut))
+            reactions.append((CONNECTION, self._close_connection))
         if kind in MODEL_KINDS | TOOL_KINDS | CLIENT_KINDS and self._parking.may_restart:
-            answers.append((RESTART, lambda: self._restart(liveness, kind)))
-        answers.append((PAUSE, lambda: self._pause(kind)))
-        return answers
+            reactions.append((RESTART, lambda: self._restart(liveness, kind)))
+        reactions.append((PAUSE, lambda: self._pause(kind)))
+        return reactions
 
     def _recall(self) -> dict[WedgedKind, list[str]]:
         """The reactions of the previous owner since the last step."""
@@ -127,7 +129,7 @@ class HangAnswers:
                 log.warning("run %s: ended process %d, which hung", self._supervisor.run.spec.run_id, process.pid)
                 send(process.pid, process.start, signal.SIGTERM)
 
-    def _cut(self) -> None:
+    def _close_connection(self) -> None:
         oldest = self._traffic.oldest if self._traffic is not None else None
         if oldest is not None:
             oldest.cut()

@@ -1,4 +1,4 @@
-"""A desk on the hub: a run with a link to a real broker, and somebody on another connection who sees both topics."""
+"""A sender on the hub: a run with a link to a real broker, and somebody on another connection who sees both topics."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .owned import Owned
 WAIT_S = 150.0
 
 
-class HubDesk:
+class HubSender:
     """Sends raw messages to the run's topic, and reads what comes on both."""
 
     def __init__(self, owned: Owned, settings: Hub) -> None:
         self.owned = owned
         self.link = HubLink(settings, owned.endpoint, owned.journal)
         self.link.start()
-        self.thread = LoopThread("desk")
+        self.thread = LoopThread("sender")
         self.heard: queue.Queue[bytes] = queue.Queue()
         self.results: list[bytes] = []
         self.markers = 0
@@ -36,7 +36,7 @@ class HubDesk:
         self.say(b"", 0)
 
     async def _open(self, settings: Hub) -> Any:
-        session = await open_session(settings, "desk", no_echo=True)
+        session = await open_session(settings, "sender", no_echo=True)
 
         async def hear(message: Any) -> None:
             if message.subject.startswith(("loop:control", "loop:current")):
@@ -66,7 +66,7 @@ class HubDesk:
 
     def send(self, data: bytes, **headers: str) -> None:
         self.sent += 1
-        name = f"{self.owned.folder.run_id}-desk-{self.sent}"
+        name = f"{self.owned.folder.run_id}-sender-{self.sent}"
 
         async def publish() -> None:
             subject = control_subject(self.owned.folder.run_id)
