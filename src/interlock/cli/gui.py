@@ -130,14 +130,14 @@ def analyze(
     Example: interlock gui analyze screen.png --json
     """
     from ..config import load
-    from ..gui import PictureJudge, read_picture
+    from ..gui import judge_picture, read_picture
 
-    judge = PictureJudge(load(config).gui, expect)
+    settings = load(config).gui
     judged: list[tuple[Path, AnalysisResult]] = []
     bad = 0
     for path in images:
         try:
-            judged.append((path, judge.judge(read_picture(path))))
+            judged.append((path, judge_picture(read_picture(path), settings, expect)))
         except BadInput as error:
             bad += 1
             say_error(str(error))

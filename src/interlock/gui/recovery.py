@@ -6,7 +6,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, Protocol
+from typing import Literal
 
 import structlog
 from msgspec import Struct
@@ -14,6 +14,7 @@ from msgspec import Struct
 from ..config import Gui
 from ..core import Clock, InterlockError
 from .analyzer.evidence import AnalysisResult, ReplayStatus
+from .editor.vscode import VSCodeController
 from .input import InputBackend
 from .recovery_actions import (
     MAX_ACTIONS,
@@ -46,35 +47,13 @@ class RecoveryResult(Struct, frozen=True):
     error: str | None = None
 
 
-class EditorControl(Protocol):
-    """What the executor needs from the editor; everything else goes through the keyboard."""
-
-    def open_file(self, path: str) -> bool: ...
-
-    def clear_notifications(self) -> bool: ...
-
-    def buttons(self) -> dict[str, Rectangle]:
-        """The buttons of open dialogs by name, with their bounds on the screen."""
-        ...
-
-    def terminal_has_focus(self) -> bool: ...
-
-    def revive(self) -> None:
-        """Restart what we started and has died."""
-        ...
-
-    def wake(self) -> None:
-        """Give keyboard focus back to the text if the window has it and does not pass it on."""
-        ...
-
-
 class RecoveryExecutor:
     """Executes action strings through an input backend and an editor's controller."""
 
     def __init__(
         self,
         input_backend: InputBackend,
-        vscode_controller: EditorControl | None = None,
+        vscode_controller: VSCodeController | None = None,
         *,
         allowed_buttons: Sequence[str] = (),
         wait: Callable[[float], bool] | None = None,
@@ -197,7 +176,7 @@ class RecoveryExecutor:
     def _terminal_has_focus(self) -> bool:
         return self.vscode_controller is not None and self.vscode_controller.terminal_has_focus() is True
 
-    def _controller(self) -> EditorControl:
+    def _controller(self) -> VSCodeController:
         if self.vscode_controller is None:
             raise ActionRefused("there is no editor to ask")
         return self.vscode_controller

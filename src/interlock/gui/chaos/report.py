@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import threading
 from collections.abc import Callable, Sequence
@@ -127,17 +128,12 @@ class VerdictLog:
     def tried(self, result: AnalysisResult, helped: bool) -> None:
         self._analyzer.tried(result, helped)
 
-    def since(self, moment: float) -> list[LoggedVerdict]:
-        """The checks that began after a moment."""
+    def between(self, start: float, end: float = math.inf) -> list[LoggedVerdict]:
+        """The checks that lie entirely between two moments."""
         with self._lock:
-            return [verdict for verdict in self._verdicts if verdict.began >= moment]
+            return [verdict for verdict in self._verdicts if verdict.began >= start and verdict.time <= end]
 
     def ended_since(self, moment: float) -> list[LoggedVerdict]:
         """The checks whose verdict came after a moment."""
         with self._lock:
             return [verdict for verdict in self._verdicts if verdict.time > moment]
-
-    def between(self, start: float, end: float) -> list[LoggedVerdict]:
-        """The checks that lie entirely between two moments."""
-        with self._lock:
-            return [verdict for verdict in self._verdicts if verdict.began >= start and verdict.time <= end]

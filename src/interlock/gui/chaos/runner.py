@@ -242,7 +242,7 @@ class ChaosRun:
         moment = self._clock.monotonic()
 
         def normal() -> bool:
-            verdicts = self._verdicts.since(moment)
+            verdicts = self._verdicts.between(moment)
             return bool(verdicts) and verdicts[-1].result.status is ReplayStatus.NORMAL
 
         return self._wait(normal, 20.0)
