@@ -20,7 +20,7 @@ from .entry import state_of
 from .locations import default_store, file_system_of, inside, refuse_missing, refuse_unfit, resolved, store_of
 from .lock import WAIT_S, Busy, Holder, WorkspaceLock, find_holder, find_overlap, in_use, operation
 from .plan import SINCE, KnownTree, OwnChanges, RestorePlan
-from .restore_record import Restoration, is_unfinished, last_done
+from .restore_record import Restoration, last_done, unfinished
 from .rollback import Restored, Rollback
 from .scan import without_gc
 from .snapshot import Progress, Snapshots
@@ -164,7 +164,7 @@ class Checkpoints:
             last_error_time=last_error_time,
         )
         with self._busy("take a checkpoint"), self.freeze():
-            if is_unfinished(self._store):
+            if unfinished(self._store):
                 self.recovered += self._rollback.recover()
             made = self._snapshots.create(info, walk=walk, own=own, extra=extra, progress=progress)
         if self._snapshots.is_cold:

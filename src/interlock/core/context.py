@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
 ClauseKey = Literal["may_change", "protect", "may_run", "may_not", "hosts", "done_when", "constraints", "goals"]
 Forbidden = Literal["install", "commit", "push", "deploy"]
 
-CLAUSE_KEYS: tuple[ClauseKey, ...] = (
-    "may_change", "protect", "may_run", "may_not", "hosts", "done_when", "constraints", "goals",
-)  # fmt: skip
-FORBIDDEN: tuple[Forbidden, ...] = ("install", "commit", "push", "deploy")
+CLAUSE_KEYS: tuple[ClauseKey, ...] = get_args(ClauseKey)
+FORBIDDEN: tuple[Forbidden, ...] = get_args(Forbidden)
 
 
 class Clause(Struct, frozen=True, omit_defaults=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -137,7 +137,7 @@ Directive = Inject | SetLimits | Delay | Deny | Rewrite | Hold | Defer | Restore
 Verdict = Literal["allow", "warn", "modify", "block"]
 Level = Literal["low", "medium", "high", "critical"]
 
-VERDICTS: tuple[Verdict, ...] = ("allow", "warn", "modify", "block")
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 """From the mildest to the strictest: the strictest rule wins."""
 
 

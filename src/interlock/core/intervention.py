@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -12,13 +12,7 @@ InterventionType = Literal[
     "soft_correction", "context_reinforcement", "resource_throttling", "checkpoint_rollback", "emergency_stop"
 ]
 
-LADDER: tuple[InterventionType, ...] = (
-    "soft_correction",
-    "context_reinforcement",
-    "resource_throttling",
-    "checkpoint_rollback",
-    "emergency_stop",
-)
+LADDER: tuple[InterventionType, ...] = get_args(InterventionType)
 """From the mildest to the strongest; the index is the level."""
 
 PAUSE = "pause_for_person"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -56,7 +56,7 @@ class Stuck(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 Severity = Literal["low", "medium", "high", "critical"]
 
-SEVERITIES: tuple[Severity, ...] = ("low", "medium", "high", "critical")
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
 REPETITIVE_ERRORS = "repetitive_errors"
 LOOP = "loop"
@@ -105,3 +105,8 @@ class Issue(Struct, frozen=True, omit_defaults=True, kw_only=True):
     started_step: int | None = None
     agent: str | None = None
     stuck: Stuck | None = None
+
+    @property
+    def began(self) -> int:
+        """The step where it began."""
+        return self.started_step if self.started_step is not None else min(self.evidence, default=self.step)

@@ -12,9 +12,9 @@ from pathlib import Path
 import msgspec
 
 from ..config import Config
-from ..core import BadInput, Clock, InterlockError, InvalidState, NotFound, RunSpec, SystemClock, owner_key
+from ..core import BadInput, Clock, InterlockError, InvalidState, NotFound, RunSpec, SystemClock, owner_key, write_whole
 from .database import create_database
-from .durable_files import FOLDER_MODE, sync_folder, write_whole
+from .durable_files import FOLDER_MODE, sync_folder
 from .folder import RunFolder, check_run_id, default_root, is_run_id, store_root
 from .index import Index, read_stamp
 from .interface import encode_body

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from .._version import __version__
-from ..core import LADDER, PAUSE, Issue, RunSpec
+from ..core import LADDER, PAUSE, SEVERITIES, Issue, RunSpec
 from ..journal import RunSummary, Series, Sums, verify_journal
 from ..journal_records import ProofRecord, VerificationResult
 from ..output import LastLines, read_last_lines
@@ -26,8 +26,6 @@ LINES = 3000
 
 MARKS = 200
 TOP = len(LADDER) - 1
-
-SEVERITIES = ("low", "medium", "high", "critical")
 
 
 class RungUse(Struct, frozen=True):
