@@ -215,7 +215,7 @@ class Checkpoints:
         self, wanted: str, paths: Iterable[AnyPath] = (), *, own_changes: OwnChanges | None = None
     ) -> RestorePlan:
         """What a restore would do."""
-        with self._busy("look"):
+        with self._busy("compare"):
             then, now = self._comparison.moment(wanted), self._comparison.moment(None)
             scope = inside(paths, self.workspace)
             return self._rollback.preview(self.get(wanted).id, now, then, scope, own_changes)
@@ -254,7 +254,7 @@ class Checkpoints:
 
     def preview_undo(self, *, force: bool = False) -> RestorePlan:
         """What an undo would do."""
-        with self._busy("look"):
+        with self._busy("compare"):
             last, done = self._last_restore()
             now, then = self._comparison.moment(None), self._comparison.moment(last.safety)
             return self._rollback.preview(last.safety, now, then, done.states, None if force else done)
@@ -267,7 +267,7 @@ class Checkpoints:
 
     def default_target(self, run_id: str | None = None) -> CheckpointInfo:
         """The target of a rollback without one: a run's start, else the newest checkpoint that differs."""
-        with self._busy("look"):
+        with self._busy("compare"):
             if run_id is not None:
                 return self._start_of(run_id)
             infos = self._history.infos()

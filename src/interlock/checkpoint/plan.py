@@ -1,4 +1,4 @@
-"""RestorePlan: what a restore would change, and what it would leave alone because the run did not change it."""
+"""RestorePlan: what a restore would change, and what it would leave alone."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class Interventions(Section, frozen=True, kw_only=True):
 
 
 class RunLimits(Limits, frozen=True, kw_only=True, omit_defaults=True):
-    """What a run may use, and what a run without any limit may spend."""
+    """The limits of a run, and what a run without any may spend."""
 
     default_max_cost_usd: Annotated[
         Dollars | None,
@@ -397,7 +397,7 @@ class Gui(Section, frozen=True, kw_only=True):
 
 
 class ModelInfo(Section, frozen=True, kw_only=True):
-    """A model: how strong it is among its family, and its prices where the price list does not know it."""
+    """A model: its strength within its family, and its prices if the price list lacks them."""
 
     name: Annotated[str, Meta(description="As the agent or the provider calls it.")]
     family: Annotated[str | None, Meta(description="Only models of one family are compared; unset matches all.")] = None
@@ -434,7 +434,7 @@ class Unattended(Section, frozen=True, kw_only=True):
 
 
 class BudgetMatch(Section, frozen=True, kw_only=True):
-    """Which runs a budget is for: patterns with * and ?, all of which have to fit; unset fits every run."""
+    """The runs that a budget applies to: patterns with * and ?, all of which must match; unset matches every run."""
 
     name: Annotated[str | None, Meta(description="The run's name.")] = None
     label: Annotated[str | None, Meta(description="One of its labels (interlock run --label).")] = None

@@ -1,4 +1,4 @@
-"""The ladder: the five interventions in order, and what each leaves in the history and for people."""
+"""The ladder: the five interventions in order, and what each adds to the history and shows to people."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Outcome = Literal["pending", "success", "failure", "not_applied", "held_back"]
 class Intervention(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One answer to one issue. `type` is a rung of the ladder or the name of a custom intervention.
 
-    `episode` is the problem that it answers; the strategies of the seed have none.
+    `episode` is the problem that it answers; strategies that judge single issues have none.
     """
 
     id: str
@@ -57,7 +57,7 @@ class Intervention(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """What to do, within which bounds, how to know that it worked, and what comes if it did not."""
+    """What to do, within which constraints, how to tell that it worked, and what follows if it did not."""
 
     id: str
     issue: Issue
@@ -68,7 +68,7 @@ class Plan(Struct, frozen=True, kw_only=True):
 
 
 class RollbackEntry(Struct, frozen=True, kw_only=True):
-    """What a rollback leaves in the run's history."""
+    """A rollback in the run's history."""
 
     from_state: dict[str, object]
     to_checkpoint: str

@@ -1,4 +1,4 @@
-"""ControllerState: a controller's state, storable at any point; and whether interventions worked."""
+"""ControllerState: a controller's state, which can be stored at any time; and whether interventions worked."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class VirtualDisplay:
         except OSError:
             line = ""
         if not line:
-            raise DisplayGone(f"{name} does not start:  {self.programs.log(name, 300)!r}")
+            raise DisplayGone(f"{name} does not start: {self.programs.log(name, 300)!r}")
         return line
 
 

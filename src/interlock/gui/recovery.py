@@ -198,9 +198,9 @@ DANGEROUS = re.compile(
     r"|empty|drop|terminate|truncate|accept|agree|enable|yes)",
     re.IGNORECASE,
 )
-"""Buttons that destroy, trust, run or agree; a few like "I don't trust" are safe anyway."""
+"""Buttons that destroy, trust, run or agree; SAFE_EXCEPTIONS are safe anyway."""
 
-SAFE_ALL_THE_SAME = re.compile(r"don.?t (trust|allow|install|delete|remove|sync)|do not (trust|allow)", re.IGNORECASE)
+SAFE_EXCEPTIONS = re.compile(r"don.?t (trust|allow|install|delete|remove|sync)|do not (trust|allow)", re.IGNORECASE)
 
 
 def is_allowed(name: str, allowed: Iterable[str]) -> bool:
@@ -208,7 +208,7 @@ def is_allowed(name: str, allowed: Iterable[str]) -> bool:
     plain = _plain(name)
     if any(plain == _plain(each) for each in allowed):
         return True
-    return bool(SAFE_ALL_THE_SAME.search(plain)) or not DANGEROUS.search(plain)
+    return bool(SAFE_EXCEPTIONS.search(plain)) or not DANGEROUS.search(plain)
 
 
 def harmless(names: Sequence[str]) -> str | None:
@@ -217,7 +217,7 @@ def harmless(names: Sequence[str]) -> str | None:
     for wanted in HARMLESS:
         if wanted.casefold() in by_name:
             return by_name[wanted.casefold()]
-    return next((name for name in names if SAFE_ALL_THE_SAME.search(_plain(name))), None)
+    return next((name for name in names if SAFE_EXCEPTIONS.search(_plain(name))), None)
 
 
 def _plain(name: str) -> str:
@@ -262,7 +262,7 @@ class Pacing:
         return max(0.0, self._last + self._config.min_cooldown_seconds - self._clock.monotonic())
 
     def note_status(self, status: ReplayStatus) -> None:
-        """A normal screen ends a row of failures."""
+        """Note the state of the screen: a normal one resets the count of failures."""
         if status is ReplayStatus.NORMAL:
             self._failures, self._reported = 0, False
 

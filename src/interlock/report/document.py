@@ -111,7 +111,7 @@ class Document(Struct, frozen=True, kw_only=True):
 
 
 def damage_sentences(story: Story) -> tuple[str, ...]:
-    """Sentences on parts of the journal that are not as its owner wrote them."""
+    """Sentences about damage to the journal."""
     found = verify_journal(story.folder)
     return tuple(f"The journal cannot be relied on: {damage.what}." for damage in found.damage[:DAMAGES])
 

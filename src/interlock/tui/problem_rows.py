@@ -64,7 +64,7 @@ def problem_lines(problem: Problem | Issue, width: int) -> list[Line]:
     if problem.agent:
         lines.append((("agent    ", "dim"), (flat(problem.agent), "")))
     if problem.place:
-        lines.append((("place    ", "dim"), (flat(problem.place), "")))
+        lines.append((("where    ", "dim"), (flat(problem.place), "")))
     if problem.relapses:
         lines.append((("came back", "dim"), (f" {problem.relapses}×", "")))
     lines += [(), *text_lines(problem.description, width, "strong"), (), (("tried", "link"),)]

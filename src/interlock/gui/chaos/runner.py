@@ -39,7 +39,7 @@ EFFECT_S = 8.0
 """How long a fault may take to have an effect."""
 
 LOST_CHUNKS = 3
-"""After this many chunks have reached the disk, it will have none."""
+"""A fault without an effect after this many chunks was lost."""
 
 THROWS = 3
 """How often a fault is injected; an overloaded editor drops some."""
@@ -248,7 +248,7 @@ class ChaosRun:
         return self._wait(normal, 20.0)
 
     def _calm_down(self) -> None:
-        """Let it type undisturbed for a while; alarms in this time are false."""
+        """Type undisturbed for a while; alarms in this time are false."""
         self._is_normal()
         started = self._clock.monotonic()
         self._over.wait(self._fault_random.uniform(*CALM_S))

@@ -138,7 +138,7 @@ class Typist:
         return found is not None and normalise(found) == text
 
     def _check_disk(self, path: str) -> None:
-        """Raise if someone else has changed the file: we type on top of what we know."""
+        """Raise if someone else has changed the file."""
         found = read_text(self.editor.folder / path)
         if path in self._known and (found is None or text_hash(found) != self._known[path]):
             del self._known[path]
