@@ -229,28 +229,42 @@ class Checkpoints:
         force: bool = False,
         progress: Progress | None = None,
         cause: str = "rollback",
+        folders: Iterable[str] = (),
     ) -> Restored:
         """Restore a checkpoint, all of it or only below some paths.
 
         With `own_changes` only what the run itself changed is restored; `force` restores everything, and ignores
-        foreign locks. A safety checkpoint is made first; `undo` restores it.
+        foreign locks. A safety checkpoint is made first; `undo` restores it. `folders` get their times back too.
         """
         scope = inside(paths, self.workspace)
-        return self._restore(wanted, scope, own_changes, force=force, progress=progress, cause=cause)
+        with self._busy("roll back"), self.freeze(), without_gc():
+            self.refuse_other_run(force=force)
+            self.recovered += self._rollback.recover()
+            target = self.get(wanted)
+            then = self._comparison.moment(target.id)
+            self._ensure_workspace(then)
+            safety = CheckpointInfo(
+                id="",
+                time=self._clock.time(),
+                step=target.step,
+                label=f"before {cause}",
+                cause="safety",
+                run_id=self.run_id,
+            )
+            saved = self._snapshots.create(safety)
+            return self._rollback.run(
+                target.id, saved.id, then, scope, own_changes, force=force, progress=progress, folders=folders
+            )
 
     def undo(self, *, force: bool = False, progress: Progress | None = None) -> Restored:
         """Undo the last restore; what was changed since is named and left alone. Undo again to redo."""
         with self._busy("undo"):
             last, done = self._last_restore()
-            return self._restore(
-                last.safety,
-                done.states,
-                done,
-                force=force,
-                progress=progress,
-                cause="undo",
-                folders=[os.fsdecode(path) for path, _ in last.body.folders],
-            )
+            folders = [os.fsdecode(path) for path, _ in last.body.folders]
+            return self.restore(
+                last.safety, done.states, own_changes=done, force=force, progress=progress, cause="undo",
+                folders=folders,
+            )  # fmt: skip
 
     def preview_undo(self, *, force: bool = False) -> RestorePlan:
         """What an undo would do."""
@@ -313,36 +327,6 @@ class Checkpoints:
             self.recovered += drop_lost(self._store, self._history)
             self.recovered += self._rollback.recover()
         return self.recovered
-
-    def _restore(
-        self,
-        wanted: str,
-        paths: Iterable[str],
-        own_changes: OwnChanges | None,
-        *,
-        force: bool,
-        progress: Progress | None,
-        cause: str,
-        folders: Iterable[str] = (),
-    ) -> Restored:
-        with self._busy("roll back"), self.freeze(), without_gc():
-            self.refuse_other_run(force=force)
-            self.recovered += self._rollback.recover()
-            target = self.get(wanted)
-            then = self._comparison.moment(target.id)
-            self._ensure_workspace(then)
-            safety = CheckpointInfo(
-                id="",
-                time=self._clock.time(),
-                step=target.step,
-                label=f"before {cause}",
-                cause="safety",
-                run_id=self.run_id,
-            )
-            saved = self._snapshots.create(safety)
-            return self._rollback.run(
-                target.id, saved.id, then, paths, own_changes, force=force, progress=progress, folders=folders
-            )
 
     def _warm_up(self) -> None:
         """In the background: prepare for hints. The next checkpoint reports a failure of this."""

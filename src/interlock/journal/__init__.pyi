@@ -48,6 +48,7 @@ from .series import load_series as load_series
 from .series import store_series as store_series
 from .store import Store as Store
 from .store import find_run as find_run
+from .store import has_ended as has_ended
 from .store import open_store as open_store
 from .store import summarize as summarize
 from .summary import ENDINGS as ENDINGS
