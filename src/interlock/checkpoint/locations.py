@@ -115,12 +115,7 @@ def _mount_points(mounts: str) -> Iterator[tuple[str, str]]:
 DEEPEST = 512
 """The deepest nesting that is followed; only hostile trees are deeper."""
 
-_SPECIAL = {
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFIFO: "a FIFO",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
+_SPECIAL = {stat.S_IFSOCK: "a socket", stat.S_IFIFO: "a FIFO", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
 
 SPECIAL_WORDS = frozenset(_SPECIAL.values())
 

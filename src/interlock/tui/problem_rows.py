@@ -125,12 +125,7 @@ def incident_lines(stored: StoredIncident, width: int) -> list[Line]:
     return [*lines, (("REPORT", "link!"),), *text_lines(stored.report.to_text(), width)]
 
 
-OUTCOMES = {
-    "pending": ("…", "warn"),
-    "success": ("✓", "good"),
-    "failure": ("✗", "bad"),
-    "unknown": ("?", "level3"),
-}
+OUTCOMES = {"pending": ("…", "warn"), "success": ("✓", "good"), "failure": ("✗", "bad"), "unknown": ("?", "level3")}
 
 
 def control_heading(width: int) -> Line:
