@@ -216,9 +216,10 @@ def _print(report: ChaosReport) -> None:
     console.print(table)
     for alarm in report.alarms:
         console.print(f"false alarm: {alarm}", markup=False, style="red")
+    totals = report.summary()
     console.print(
-        f"{report.detected} of {report.faults} detected, {report.recovered} recovered, "
-        f"{report.false_alarms} false alarms in {report.looks} checks of undisturbed typing, "
+        f"{totals['detected']} of {totals['faults']} detected, {totals['recovered']} recovered, "
+        f"{len(report.alarms)} false alarms in {report.looks} checks of undisturbed typing, "
         f"files {'exact' if report.exact else 'NOT exact'} in {report.sessions} sessions"
     )
 

@@ -96,7 +96,8 @@ class JournalReader(JournalReading):
 
         `text` is searched for in the body's values, any of `having` in its JSON; both ignore case.
         """
-        where, conditions = ["seq > ?"], list[apsw.SQLiteValue]([after])
+        where = ["seq > ?"]
+        conditions: list[apsw.SQLiteValue] = [after]
         if before is not None:
             where.append("seq < ?")
             conditions.append(before)

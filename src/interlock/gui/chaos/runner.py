@@ -21,7 +21,7 @@ from ..replay.engine import ReplayEngine
 from ..replay.store import SessionStore
 from ..session import read_text
 from .faults import FAULTS, FILES, InjectedFault, clean_up, is_there, make_session, prepare, throw
-from .report import ChaosReport, FaultReport, LoggedVerdict, VerdictLog, add_up
+from .report import ChaosReport, FaultReport, LoggedVerdict, VerdictLog
 
 log = structlog.get_logger("interlock.gui")
 
@@ -263,7 +263,7 @@ class ChaosRun:
     def _report(self) -> ChaosReport:
         verdicts = self._calm_verdicts()
         alarms = [verdict.alarm for verdict in verdicts if verdict.alarm]
-        return add_up(self._reports, len(verdicts), alarms, self._exact, self._sessions)
+        return ChaosReport(tuple(self._reports), len(verdicts), tuple(alarms), self._exact, self._sessions)
 
 
 def run_chaos(
