@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from interlock.config.schema import Gui
@@ -193,7 +193,7 @@ def _editor(display: VirtualDisplay, folder: Path) -> Iterator[VSCodeController]
     argv = [sys.executable, str(TINY_EDITOR), str(workspace), str(folder / "control"), str(folder / "log")]
     process = subprocess.Popen(argv, env=display.environment)
     keyboard = XTestInput(display.name)
-    with WindowSystem.open(display.name) as windows:
+    with closing(WindowSystem(display.name)) as windows:
         controller = VSCodeController(keyboard, windows, workspace)
         controller.list_s = 0.02
         try:

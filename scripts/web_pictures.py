@@ -15,13 +15,13 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, ViewportSize, sync_playwright
 from scripts.web_stage import StageOfRuns
+from tests.web.background_server import BackgroundServer
 
 from interlock.config import Config
 from interlock.demo import play as play_demo
 from interlock.journal import Store
 from interlock.report import Story, gather, read_changes, render
 from interlock.runtime import Supervisor
-from interlock.web.serve import BackgroundServer
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"

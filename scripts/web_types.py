@@ -19,14 +19,14 @@ from interlock.intervene.report import TimelineEntry as IncidentMoment
 from interlock.journal import RunSummary
 from interlock.journal_records import KINDS
 from interlock.report import KINDS as MOMENT_KINDS
-from interlock.report import LEVELS, Problem, RunRow, Series, TimelineMoment
+from interlock.report import LEVELS, Problem, RunRow, Series, ShownRequest, TimelineMoment
 from interlock.report.inbox import InboxItem
 from interlock.report.timeline_entry import HIDDEN, RECORDS
 from interlock.runtime import StoredIncident
 from interlock.web.files import FileDifference, StoredPicture
 from interlock.web.incidents import IncidentChoice
 from interlock.web.live import TimelineLine
-from interlock.web.run_head import IncidentLine, ShownRequest
+from interlock.web.run_head import IncidentLine
 
 TARGET = Path(__file__).parents[1] / "web" / "src" / "generated.ts"
 

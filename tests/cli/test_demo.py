@@ -71,7 +71,7 @@ def test_without_guard_the_attack_is_not_tried(monkeypatch):
     monkeypatch.setattr("interlock.demo.performance.why_not", lambda: "bubblewrap is not installed")
     narrator, kinds = Narrator(), Counter()
     for event in play():
-        narrator.tell(event)
+        narrator.entries_for(event)
         kinds[event.kind] += 1
     assert (kinds["skipped"], kinds["attacked"]) == (1, 0)
     assert ("1 attack", "on the supervisor failed; it never stopped watching") in narrator.totals()

@@ -134,7 +134,7 @@ def test_refused_hosts_are_recorded_with_their_step(fenced: Fenced) -> None:
     assert "TLS server name is other.test" in refused["localhost", fenced.server.port]["why"]
     assert all(isinstance(one["step"], int) for one in refused.values())
     status, out, _ = fenced.place.interlock("show", fenced.place.folder.run_id)
-    assert status == 0 and b"the fence refused example.test:443" in out
+    assert status == 0 and b"the fence blocked example.test:443" in out
 
 
 def test_the_first_line_says_what_holds_and_nothing_is_left(fenced: Fenced) -> None:
@@ -168,7 +168,7 @@ def test_what_mounts_and_missing_routes_refuse_is_recorded_where_a_result_shows_
     assert [step for step, _ in told] == [1, 5], told
     assert "Read-only file system" in told[0][1] and "unreachable" in told[1][1]
     status, out, _ = place.interlock("show", place.folder.run_id)
-    assert status == 0 and b"the containment refused what a tool tried" in out
+    assert status == 0 and b"the sandbox blocked an action of a tool" in out
 
 
 def test_a_killed_front_leaves_no_temporary_folder(place: Place) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VirtualDisplay
 
 @pytest.fixture
 def windows(desktop: VirtualDisplay) -> Iterator[WindowSystem]:
-    with WindowSystem.open(desktop.name) as connection:
+    with closing(WindowSystem(desktop.name)) as connection:
         yield connection
 
 

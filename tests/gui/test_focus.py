@@ -24,7 +24,7 @@ class OneFocus(Accessibility):
     def frames(self) -> list[Reference]:
         return [("bus", "/frame")]
 
-    def inspect(self, frames: Sequence[Reference]) -> tuple[list[Dialog], list[Node]]:
+    def dialogs_and_focus(self, frames: Sequence[Reference]) -> tuple[list[Dialog], list[Node]]:
         return [], [self._node]
 
 

@@ -68,10 +68,10 @@ class Turns(Verdicts):
 
     def __init__(self, raising: str = "") -> None:
         super().__init__(NORMAL)
-        self._raising, self._looks = raising, 0
+        self._raising, self._checks = raising, 0
 
     def analyze(self, screenshot: Screenshot, context: object = None) -> AnalysisResult:
-        self._looks += 1
+        self._checks += 1
         if self._raising == "analyze":
             boom()
         return DIALOG
@@ -96,11 +96,11 @@ class Alternating(Verdicts):
 
     def __init__(self) -> None:
         super().__init__(NORMAL)
-        self._looks = 0
+        self._checks = 0
 
     def analyze(self, screenshot: Screenshot, context: object = None) -> AnalysisResult:
-        self._looks += 1
-        return NORMAL if self._looks % 3 == 0 else DIALOG
+        self._checks += 1
+        return NORMAL if self._checks % 3 == 0 else DIALOG
 
 
 KINDS = (
@@ -235,7 +235,7 @@ def test_gui_watch_outlives_ten_thousand_exceptions_with_every_event_in_its_jour
     settings = Gui(save_screenshots=False, min_cooldown_seconds=0)
     config = Config(store=Store(dir=str(tmp_path / "runs")), gui=settings)
     with capture_logs() as logs:
-        watch_display(config, WatchOptions(interval_s=0.0, looks=TIMES), boom)
+        watch_display(config, WatchOptions(interval_s=0.0, checks=TIMES), boom)
     [folder] = open_store(config).folders()
     with JournalReader.open(folder) as reader:
         records = list(reader.read())

@@ -50,7 +50,7 @@ def test_issues_and_interventions_are_shown_with_the_ladder(stage: Stage) -> Non
         await seat.press("enter")
         await seat.sees("since", "still open", "interlock mute", "tried", "hint: not judged yet")
         await seat.press("escape", "1", "f")
-        await seat.sees("trouble")
+        await seat.sees("problems")
         assert "· bash pytest" not in seat.text and "→ L1" in seat.text
         await seat.press("escape")
         await seat.sees("bash pytest")

@@ -15,8 +15,9 @@ from starlette.testclient import TestClient
 
 from interlock.journal import Store
 from interlock.runtime import Supervisor
-from interlock.web.serve import BackgroundServer, make_app
+from interlock.web.serve import make_app
 from interlock.web.source import Source
+from tests.web.background_server import BackgroundServer
 
 from .runs import supervised, work
 

@@ -18,7 +18,7 @@ from interlock.report import Story
 from interlock.report.changes import read_changes
 from interlock.report.document import gather
 from interlock.report.markdown import render
-from interlock.web.serve import BackgroundServer
+from tests.web.background_server import BackgroundServer
 
 from ..report.runs import demo_run
 from .runs import PIXEL, stop_run, supervised, work, write_run

@@ -9,9 +9,8 @@ from starlette.testclient import TestClient
 from interlock.core import RunSpec
 from interlock.journal import JournalEntry, Store
 from interlock.link.requests import SentRequest
-from interlock.report import Acked, ControlCommand, ControlResult
+from interlock.report import Acked, ControlCommand, ControlResult, merge_controls
 from interlock.runtime import Run
-from interlock.web.run_head import merge_controls
 from interlock.web.serve import make_app
 from interlock.web.source import Source
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from interlock.journal import Store
-from interlock.web.serve import BackgroundServer
+from tests.web.background_server import BackgroundServer
 
 from .runs import EVIL, supervised, write_hostile_run
 

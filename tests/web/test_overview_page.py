@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from interlock.core import ManualClock, RunSpec
 from interlock.journal import Store
 from interlock.runtime import Run, Supervisor
-from interlock.web.serve import BackgroundServer
+from tests.web.background_server import BackgroundServer
 
 from .pages import OpenPage, run_page
 from .runs import stop_run, work, write_run

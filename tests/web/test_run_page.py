@@ -12,7 +12,7 @@ from interlock.core import Issue, RunSpec, Step, Tool, Usage
 from interlock.journal import Store
 from interlock.journal_records import StepRecord
 from interlock.runtime import Run, Supervisor
-from interlock.web.serve import BackgroundServer
+from tests.web.background_server import BackgroundServer
 
 from .pages import OpenPage, newest, press_until_focused, run_page
 from .runs import PIXEL, supervised, write_run

@@ -11,7 +11,7 @@ import pytest
 
 from interlock.journal import Store
 from interlock.web import serve
-from interlock.web.serve import BackgroundServer
+from tests.web.background_server import BackgroundServer
 
 from ..waiting import eventually
 

@@ -16,9 +16,9 @@ ChangeKind = Literal["created", "deleted", "content", "type", "mode", "attribute
 
 
 class Change(Struct, frozen=True, omit_defaults=True):
-    """How a path differs, from the first moment to the second.
+    """How a path changed between two moments.
 
-    `path` is fit for people and JSON; `raw` is set where the name is not UTF-8. `touched` means times alone.
+    `path` can be shown and encoded as JSON; `raw` is set if the name is not UTF-8. `touched`: only times differ.
     """
 
     path: str
@@ -35,7 +35,7 @@ class Change(Struct, frozen=True, omit_defaults=True):
 
 
 class Difference(Struct, frozen=True, gc=False):
-    """A path that is not the same in two trees."""
+    """A path that differs between two trees."""
 
     path: str
     a: TreeEntry | None

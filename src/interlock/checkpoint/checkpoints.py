@@ -20,7 +20,7 @@ from .entry import state_of
 from .locations import default_store, file_system_of, inside, refuse_missing, refuse_unfit, resolved, store_of
 from .lock import WAIT_S, Busy, Holder, WorkspaceLock, find_holder, find_overlap, in_use, operation
 from .plan import SINCE, KnownTree, OwnChanges, RestorePlan
-from .restore_record import Restoration, is_unfinished, last_done
+from .restore_record import Restoration, last_done, unfinished
 from .rollback import Restored, Rollback
 from .scan import without_gc
 from .snapshot import Progress, Snapshots
@@ -164,7 +164,7 @@ class Checkpoints:
             last_error_time=last_error_time,
         )
         with self._busy("take a checkpoint"), self.freeze():
-            if is_unfinished(self._store):
+            if unfinished(self._store):
                 self.recovered += self._rollback.recover()
             made = self._snapshots.create(info, walk=walk, own=own, extra=extra, progress=progress)
         if self._snapshots.is_cold:
@@ -215,7 +215,7 @@ class Checkpoints:
         self, wanted: str, paths: Iterable[AnyPath] = (), *, own_changes: OwnChanges | None = None
     ) -> RestorePlan:
         """What a restore would do."""
-        with self._busy("look"):
+        with self._busy("compare"):
             then, now = self._comparison.moment(wanted), self._comparison.moment(None)
             scope = inside(paths, self.workspace)
             return self._rollback.preview(self.get(wanted).id, now, then, scope, own_changes)
@@ -229,32 +229,47 @@ class Checkpoints:
         force: bool = False,
         progress: Progress | None = None,
         cause: str = "rollback",
+        folders: Iterable[str] = (),
     ) -> Restored:
         """Restore a checkpoint, all of it or only below some paths.
 
         With `own_changes` only what the run itself changed is restored; `force` restores everything, and ignores
-        foreign locks. A safety checkpoint is made first; `undo` restores it.
+        foreign locks. A safety checkpoint is made first; `undo` restores it. `folders` get their times back too.
         """
         scope = inside(paths, self.workspace)
-        return self._restore(wanted, scope, own_changes, force=force, progress=progress, cause=cause)
+        with self._busy("roll back"), self.freeze(), without_gc():
+            self.refuse_other_run(force=force)
+            self.recovered += self._rollback.recover()
+            target = self.get(wanted)
+            then = self._comparison.moment(target.id)
+            self._ensure_workspace(then)
+            safety = CheckpointInfo(
+                id="",
+                time=self._clock.time(),
+                step=target.step,
+                label=f"before {cause}",
+                cause="safety",
+                run_id=self.run_id,
+            )
+            saved = self._snapshots.create(safety)
+            return self._rollback.run(
+                target.id, saved.id, then, scope, own_changes, force=force, progress=progress, folders=folders,
+                undoes=cause == "undo",
+            )  # fmt: skip
 
     def undo(self, *, force: bool = False, progress: Progress | None = None) -> Restored:
         """Undo the last restore; what was changed since is named and left alone. Undo again to redo."""
         with self._busy("undo"):
             last, done = self._last_restore()
-            return self._restore(
-                last.safety,
-                done.states,
-                done,
-                force=force,
-                progress=progress,
-                cause="undo",
-                folders=[os.fsdecode(path) for path, _ in last.body.folders],
-            )
+            folders = [os.fsdecode(path) for path, _ in last.body.folders]
+            return self.restore(
+                last.safety, done.states, own_changes=done, force=force, progress=progress, cause="undo",
+                folders=folders,
+            )  # fmt: skip
 
     def preview_undo(self, *, force: bool = False) -> RestorePlan:
         """What an undo would do."""
-        with self._busy("look"):
+        with self._busy("compare"):
             last, done = self._last_restore()
             now, then = self._comparison.moment(None), self._comparison.moment(last.safety)
             return self._rollback.preview(last.safety, now, then, done.states, None if force else done)
@@ -267,7 +282,7 @@ class Checkpoints:
 
     def default_target(self, run_id: str | None = None) -> CheckpointInfo:
         """The target of a rollback without one: a run's start, else the newest checkpoint that differs."""
-        with self._busy("look"):
+        with self._busy("compare"):
             if run_id is not None:
                 return self._start_of(run_id)
             infos = self._history.infos()
@@ -313,37 +328,6 @@ class Checkpoints:
             self.recovered += drop_lost(self._store, self._history)
             self.recovered += self._rollback.recover()
         return self.recovered
-
-    def _restore(
-        self,
-        wanted: str,
-        paths: Iterable[str],
-        own_changes: OwnChanges | None,
-        *,
-        force: bool,
-        progress: Progress | None,
-        cause: str,
-        folders: Iterable[str] = (),
-    ) -> Restored:
-        with self._busy("roll back"), self.freeze(), without_gc():
-            self.refuse_other_run(force=force)
-            self.recovered += self._rollback.recover()
-            target = self.get(wanted)
-            then = self._comparison.moment(target.id)
-            self._ensure_workspace(then)
-            safety = CheckpointInfo(
-                id="",
-                time=self._clock.time(),
-                step=target.step,
-                label=f"before {cause}",
-                cause="safety",
-                run_id=self.run_id,
-            )
-            saved = self._snapshots.create(safety)
-            return self._rollback.run(
-                target.id, saved.id, then, paths, own_changes, force=force, progress=progress, folders=folders,
-                undoes=cause == "undo",
-            )  # fmt: skip
 
     def _warm_up(self) -> None:
         """In the background: prepare for hints. The next checkpoint reports a failure of this."""

@@ -178,7 +178,7 @@ class CheckpointHistory:
             self._store.db.executemany("INSERT OR REPLACE INTO own VALUES(?,?,?,?)", rows)
 
     def _upgrade(self) -> None:
-        """Fill in runs and their own changes for a store that noted them with each checkpoint."""
+        """Fill in runs and their own changes for a store that an older version wrote."""
         with self._store.transaction():
             tree = WorkspaceTree()
             rows = self._store.rows("SELECT seq, whole, own, info, delta FROM checkpoint ORDER BY seq")
@@ -197,8 +197,8 @@ class CheckpointHistory:
             self._store.set_meta("owned", "1")
 
     def _is_due(self, head: int) -> bool:
-        """Whether the deltas since the last whole tree have become as large as it is: flat in files, for each pays
-        for its own part."""
+        """Whether the deltas since the last whole tree are as large as that tree, so that the cost per checkpoint
+        stays constant."""
         if self._chain is None or self._chain[0] != head:
             row = self._store.row("SELECT seq, length(delta) FROM checkpoint WHERE whole ORDER BY seq DESC LIMIT 1")
             if row is None:

@@ -118,12 +118,7 @@ DEEPEST = 512
 EXCLUDED = "excluded by configuration"
 """Why a path that the user excludes is not covered."""
 
-_SPECIAL = {
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFIFO: "a FIFO",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
+_SPECIAL = {stat.S_IFSOCK: "a socket", stat.S_IFIFO: "a FIFO", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
 
 SPECIAL_WORDS = frozenset(_SPECIAL.values())
 

@@ -1,4 +1,4 @@
-"""RestorePlan: what a restore would change, and what it would leave alone because the run did not change it."""
+"""RestorePlan: what a restore would change, and what it would leave alone."""
 
 from __future__ import annotations
 
@@ -173,11 +173,6 @@ class OwnChanges:
         self.others = others
         self._same = same
 
-    def add(self, changes: Iterable[Change]) -> None:
-        """Add changes that the run made, oldest first."""
-        for change in changes:
-            self.states[change.key] = change.now
-
     def covers(self, path: str, now: TreeEntry | None) -> bool:
         """Whether a path is as the run left it."""
         known = self.states.get(path)
@@ -185,6 +180,3 @@ class OwnChanges:
 
     def __contains__(self, item: object) -> bool:
         return isinstance(item, tuple) and len(item) == 2 and self.states.get(item[0]) == item[1]
-
-    def __len__(self) -> int:
-        return len(self.states)

@@ -92,10 +92,6 @@ def unfinished(store: CheckpointStore) -> list[Restoration]:
     return _load(store, "state IN ('staging','applying','taking_back') ORDER BY n")
 
 
-def is_unfinished(store: CheckpointStore) -> bool:
-    return store.row("SELECT 1 FROM restore WHERE state IN ('staging','applying','taking_back')") is not None
-
-
 def last_done(store: CheckpointStore) -> Restoration | None:
     """The newest restore that took effect."""
     found = _load(store, "state='done' ORDER BY n DESC LIMIT 1")

@@ -133,17 +133,12 @@ class RestoreSteps:
         """Set mode and times of a file whose content stays; False if that is not enough."""
         if step.a is None or step.b is None or step.a.data != step.b.data or not (step.a.is_file and step.b.is_file):
             return False
-        fd = open_in_place(step, self._descent)
-        if fd is None:
-            return False
-        try:
-            found = os.fstat(fd)
-            if (found.st_ino, found.st_size) != (step.a.ino, step.a.size):
+        with open_in_place(step, self._descent) as fd:
+            found = os.fstat(fd) if fd is not None else None
+            if fd is None or found is None or (found.st_ino, found.st_size) != (step.a.ino, step.a.size):
                 return False
             set_file(fd, step.b, keep_times=self._body.keep_times)
             return True
-        finally:
-            os.close(fd)
 
     def _is_there(self, entry: TreeEntry, folder: int, name: str) -> bool:
         """Whether the path already has the wanted content (a step that was carried out before a crash)."""
@@ -180,17 +175,17 @@ def _stat(folder: int, name: str) -> os.stat_result | None:
         return None
 
 
+HARMLESS = {
+    **dict.fromkeys((errno.ELOOP, errno.ENOTDIR, errno.ENOENT, errno.EISDIR), CHANGED_MEANWHILE),
+    **dict.fromkeys((errno.ENOTEMPTY, errno.EEXIST), "contains something that no checkpoint covers"),
+    **dict.fromkeys((errno.EBUSY, errno.ETXTBSY), "is in use"),
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "no permission"),
+}
+
+
 def _harmless(error: OSError) -> str | None:
     """The reason to leave one path alone, where the error is that path's and not the whole restore's."""
-    if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENOENT, errno.EISDIR):
-        return CHANGED_MEANWHILE
-    if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
-        return "contains something that no checkpoint covers"
-    if error.errno in (errno.EBUSY, errno.ETXTBSY):
-        return "is in use"
-    if error.errno in (errno.EACCES, errno.EPERM):
-        return "no permission"
-    return None
+    return HARMLESS.get(error.errno or 0)
 
 
 def folders_to_finish(

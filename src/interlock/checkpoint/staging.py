@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import zstandard
 
@@ -35,7 +36,8 @@ class Staging:
             return False
         if step.a is None or not step.a.is_file or not step.b.is_file or step.a.data != step.b.data:
             return True
-        return not _can_change_in_place(step, descent)
+        with open_in_place(step, descent) as fd:
+            return fd is None
 
     def make(self, index: int, entry: TreeEntry) -> None:
         """Prepare one file or link under its number."""
@@ -103,27 +105,22 @@ def set_link(name: str, entry: TreeEntry, folder: int, *, keep_times: bool) -> N
         os.utime(name, ns=(time.time_ns(), entry.mtime_ns), dir_fd=folder, follow_symlinks=False)
 
 
-def open_in_place(step: Difference, descent: Descent) -> int | None:
+@contextmanager
+def open_in_place(step: Difference, descent: Descent) -> Iterator[int | None]:
     """The file of a step, opened to change its mode and times; None if it has other names or cannot be opened."""
     folder, _, name = step.path.rpartition("/")
     try:
         fd = os.open(name, READ_FLAGS, dir_fd=descent.folder(folder))
     except OSError:
-        return None
-    found = os.fstat(fd)
-    # A file with a second name may also be outside the workspace: never change it in place.
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or os.geteuid() not in (0, found.st_uid):
+        yield None
+        return
+    try:
+        found = os.fstat(fd)
+        # A file with a second name may also be outside the workspace: never change it in place.
+        own = stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and os.geteuid() in (0, found.st_uid)
+        yield fd if own else None
+    finally:
         os.close(fd)
-        return None
-    return fd
-
-
-def _can_change_in_place(step: Difference, descent: Descent) -> bool:
-    fd = open_in_place(step, descent)
-    if fd is None:
-        return False
-    os.close(fd)
-    return True
 
 
 CACHED = 8

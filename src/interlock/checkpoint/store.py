@@ -287,7 +287,5 @@ class NoSpace(InvalidState):
 
 def full(path: Path | str) -> NoSpace:
     return NoSpace(
-        "no space left, nothing was changed",
-        where=str(path),
-        todo="Free some space, or run: interlock checkpoint gc",
+        "no space left, nothing was changed", where=str(path), todo="Free some space, or run: interlock checkpoint gc"
     )

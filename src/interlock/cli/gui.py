@@ -130,14 +130,14 @@ def analyze(
     Example: interlock gui analyze screen.png --json
     """
     from ..config import load
-    from ..gui import PictureJudge, read_picture
+    from ..gui import judge_picture, read_picture
 
-    judge = PictureJudge(load(config).gui, expect)
+    settings = load(config).gui
     judged: list[tuple[Path, AnalysisResult]] = []
     bad = 0
     for path in images:
         try:
-            judged.append((path, judge.judge(read_picture(path))))
+            judged.append((path, judge_picture(read_picture(path), settings, expect)))
         except BadInput as error:
             bad += 1
             say_error(str(error))
@@ -216,9 +216,10 @@ def _print(report: ChaosReport) -> None:
     console.print(table)
     for alarm in report.alarms:
         console.print(f"false alarm: {alarm}", markup=False, style="red")
+    totals = report.summary()
     console.print(
-        f"{report.detected} of {report.faults} detected, {report.recovered} recovered, "
-        f"{report.false_alarms} false alarms in {report.looks} checks of undisturbed typing, "
+        f"{totals['detected']} of {totals['faults']} detected, {totals['recovered']} recovered, "
+        f"{len(report.alarms)} false alarms in {report.looks} checks of undisturbed typing, "
         f"files {'exact' if report.exact else 'NOT exact'} in {report.sessions} sessions"
     )
 

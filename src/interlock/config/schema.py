@@ -74,8 +74,7 @@ class EmergencyStop(Section, frozen=True, kw_only=True):
 
 class Strategy(Section, frozen=True, kw_only=True):
     type: Annotated[
-        str,
-        Meta(description="progressive, severity, pattern_specific, custom, or the name of a registered strategy."),
+        str, Meta(description="progressive, severity, pattern_specific, custom, or the name of a registered strategy.")
     ] = "progressive"
     effectiveness_threshold: Annotated[Share, Meta(description="Below this, one level up.")] = 0.6
     effectiveness_steps: Annotated[
@@ -113,11 +112,10 @@ class Interventions(Section, frozen=True, kw_only=True):
 
 
 class RunLimits(Limits, frozen=True, kw_only=True, omit_defaults=True):
-    """What a run may use, and what a run without any limit may spend."""
+    """The limits of a run, and what a run without any may spend."""
 
     default_max_cost_usd: Annotated[
-        Dollars | None,
-        Meta(description="Without any limit, a run that has spent this much pauses for a person."),
+        Dollars | None, Meta(description="Without any limit, a run that has spent this much pauses for a person.")
     ] = 25
 
     def smaller(self, other: Limits) -> "RunLimits":
@@ -171,8 +169,7 @@ class Review(Section, frozen=True, kw_only=True):
 class Judge(Section, frozen=True, kw_only=True):
     enabled: Annotated[bool, Meta(description="Ask a model where rules are unsure, and at sampled points.")] = False
     api: Annotated[
-        Literal["anthropic", "openai"],
-        Meta(description="openai: any compatible server, local ones too."),
+        Literal["anthropic", "openai"], Meta(description="openai: any compatible server, local ones too.")
     ] = "anthropic"
     url: Annotated[str | None, Meta(description="The server's address. Unset: the provider's own.")] = None
     key_env: Annotated[
@@ -188,8 +185,7 @@ class Judge(Section, frozen=True, kw_only=True):
     sure: Annotated[Share, Meta(description="Ask about findings below this confidence.")] = 0.9
     threshold: Annotated[Share, Meta(description="The lowest confidence at which a verdict counts.")] = 0.7
     block: Annotated[
-        bool,
-        Meta(description="A call that needs approval waits for the judge, which may only block it."),
+        bool, Meta(description="A call that needs approval waits for the judge, which may only block it.")
     ] = False
     timeout_seconds: Annotated[float, Meta(gt=0, description="How long to wait for an answer.")] = 20
 
@@ -332,8 +328,7 @@ class Store(Section, frozen=True, kw_only=True):
     dir: Annotated[str | None, Meta(description="Where runs are stored; default: the user's state directory.")] = None
     max_bytes: Annotated[int, Meta(gt=0, description="Disk budget of all runs together.")] = 10 * 1024**3
     output_bytes: Annotated[
-        Count,
-        Meta(description="How much of a command's output to keep: the first and the newest part. 0: none."),
+        Count, Meta(description="How much of a command's output to keep: the first and the newest part. 0: none.")
     ] = 64 * 1024**2
 
 
@@ -347,8 +342,7 @@ NotifyEvent = Literal["emergency_stop", "critical_issue", "waiting", "budget", "
 class Notifications(Section, frozen=True, kw_only=True):
     channels: Annotated[dict[str, str], Meta(description="Name to apprise URL.")] = {}
     events: Annotated[
-        tuple[NotifyEvent, ...],
-        Meta(description="Events to alert on; for stops see notification_channels."),
+        tuple[NotifyEvent, ...], Meta(description="Events to alert on; for stops see notification_channels.")
     ] = ("emergency_stop", "critical_issue", "waiting", "budget", "unproven")
     link: Annotated[
         str | None, Meta(description="The dashboard's address (https://host:7717): alerts carry a link to their run.")
@@ -397,7 +391,7 @@ class Gui(Section, frozen=True, kw_only=True):
 
 
 class ModelInfo(Section, frozen=True, kw_only=True):
-    """A model: how strong it is among its family, and its prices where the price list does not know it."""
+    """A model: its strength within its family, and its prices if the price list lacks them."""
 
     name: Annotated[str, Meta(description="As the agent or the provider calls it.")]
     family: Annotated[str | None, Meta(description="Only models of one family are compared; unset matches all.")] = None
@@ -434,7 +428,7 @@ class Unattended(Section, frozen=True, kw_only=True):
 
 
 class BudgetMatch(Section, frozen=True, kw_only=True):
-    """Which runs a budget is for: patterns with * and ?, all of which have to fit; unset fits every run."""
+    """The runs that a budget applies to: patterns with * and ?, all of which must match; unset matches every run."""
 
     name: Annotated[str | None, Meta(description="The run's name.")] = None
     label: Annotated[str | None, Meta(description="One of its labels (interlock run --label).")] = None

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..core import user_folder
+from ..core import user_folder, write_whole
 from .schema import Config
 
 NAMED_FILES = ("review.rules_path", "interventions.soft_correction.custom_prompts_path")
@@ -58,10 +58,7 @@ def trust(file: Path, values: dict[str, object]) -> None:
     known = {**_read(), str(file.resolve()): fingerprint(file, values)}
     path = trust_file()
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n")
-    draft.chmod(0o600)
-    draft.replace(path)
+    write_whole(path, json.dumps(known, indent=2, sort_keys=True).encode() + b"\n")
 
 
 def split(values: dict[str, object], base: Config) -> tuple[dict[str, object], tuple[str, ...]]:

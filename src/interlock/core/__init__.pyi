@@ -56,9 +56,11 @@ from .extensions import DETECTORS as DETECTORS
 from .extensions import HOOK_CLIENTS as HOOK_CLIENTS
 from .extensions import INTERVENTIONS as INTERVENTIONS
 from .extensions import STRATEGIES as STRATEGIES
+from .files import FILE_MODE as FILE_MODE
 from .files import open_regular as open_regular
 from .files import read_small as read_small
 from .files import user_folder as user_folder
+from .files import write_whole as write_whole
 from .hashing import sha256 as sha256
 from .instruction_files import LENGTH as LENGTH
 from .instruction_files import is_task_file as is_task_file

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 from msgspec import Struct
 
@@ -12,9 +12,7 @@ Capability = Literal[
     "deny", "rewrite", "inject", "hold", "defer", "stop", "switch_model", "usage", "conversation", "relaunch"
 ]
 
-EVERY_CAPABILITY: frozenset[Capability] = frozenset(
-    ("deny", "rewrite", "inject", "hold", "defer", "stop", "switch_model", "usage", "conversation", "relaunch")
-)
+EVERY_CAPABILITY: frozenset[Capability] = frozenset(get_args(Capability))
 
 
 class Applied(Struct, frozen=True, omit_defaults=True):

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
 ClauseKey = Literal["may_change", "protect", "may_run", "may_not", "hosts", "done_when", "constraints", "goals"]
 Forbidden = Literal["install", "commit", "push", "deploy"]
 
-CLAUSE_KEYS: tuple[ClauseKey, ...] = (
-    "may_change", "protect", "may_run", "may_not", "hosts", "done_when", "constraints", "goals",
-)  # fmt: skip
-FORBIDDEN: tuple[Forbidden, ...] = ("install", "commit", "push", "deploy")
+CLAUSE_KEYS: tuple[ClauseKey, ...] = get_args(ClauseKey)
+FORBIDDEN: tuple[Forbidden, ...] = get_args(Forbidden)
 
 
 class Clause(Struct, frozen=True, omit_defaults=True):
-    """One line of a contract, with where it was said: an option, a file and line, or the task with its `phrase`."""
+    """One line of a contract, with its source: an option, a file and line, or the task with its `phrase`."""
 
     key: ClauseKey
     value: str
@@ -32,7 +30,7 @@ class Contract(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What a run may and must do. An empty field demands nothing.
 
     `may_change` and `protect` are globs below the workspace; `narrowed` are those to which the task's own words narrow
-    `may_change`. `may_run` are the only commands allowed, `may_not` what no command may do, `hosts` the only machines.
+    `may_change`. `may_run` are the only commands allowed, `may_not` what no command may do, `hosts` the only hosts.
     `done_when` are commands that must pass on the final files. `constraints` and `goals` are words for the agent.
     `origins` says where a clause comes from, where that is known.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -11,7 +11,7 @@ from .step import Step
 
 
 class MessageMeta(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Why a message was injected. Never shown to the model unless an adapter has no other place for it."""
+    """Why a message was injected. Never shown to the model unless an adapter has nowhere else to put it."""
 
     intervention: str
     issue: str
@@ -52,13 +52,13 @@ PROCEED = Decision()
 
 
 class Inject(Struct, frozen=True, tag_field="do", tag="inject"):
-    """Put a message into the conversation at the next place where the provider accepts one."""
+    """Add a message to the conversation at the next point where the provider accepts one."""
 
     message: Message
 
 
 class SetLimits(Struct, frozen=True, tag_field="do", tag="set_limits"):
-    """Hold the run to these limits from now on; those named in `windowed` count per `window_s`, not per run."""
+    """Enforce these limits from now on; those in `windowed` count per `window_s`, not per run."""
 
     limits: Limits
     reason: str = ""
@@ -74,7 +74,7 @@ class Delay(Struct, frozen=True, tag_field="do", tag="delay"):
 
 
 class Deny(Struct, frozen=True, tag_field="do", tag="deny"):
-    """Refuse this call and say what to do instead."""
+    """Block this call and say what to do instead."""
 
     reason: str
     instead: str = ""
@@ -88,7 +88,7 @@ class Rewrite(Struct, frozen=True, tag_field="do", tag="rewrite"):
 
 
 class Hold(Struct, frozen=True, tag_field="do", tag="hold"):
-    """Let nothing through until a person says so, or `until` the time when a parked run resumes by itself."""
+    """Block every call until a person resumes the run, or `until` a parked run resumes by itself."""
 
     reason: str
     kind: Literal["pause", "approval", "recovery", "limit", "parked"] = "pause"
@@ -96,13 +96,13 @@ class Hold(Struct, frozen=True, tag_field="do", tag="hold"):
 
 
 class Defer(Struct, frozen=True, tag_field="do", tag="defer"):
-    """End the process now and take this very call up again later."""
+    """End the process now and repeat exactly this call later."""
 
     reason: str
 
 
 class Restore(Struct, frozen=True, tag_field="do", tag="restore"):
-    """Take files, conversation and context back to a checkpoint."""
+    """Restore files, conversation and context to a checkpoint."""
 
     checkpoint_id: str
     paths: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ class Stop(Struct, frozen=True, tag_field="do", tag="stop"):
 
 
 class Notify(Struct, frozen=True, tag_field="do", tag="notify"):
-    """Tell people."""
+    """Notify people."""
 
     title: str
     text: str
@@ -137,15 +137,15 @@ Directive = Inject | SetLimits | Delay | Deny | Rewrite | Hold | Defer | Restore
 Verdict = Literal["allow", "warn", "modify", "block"]
 Level = Literal["low", "medium", "high", "critical"]
 
-VERDICTS: tuple[Verdict, ...] = ("allow", "warn", "modify", "block")
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 """From the mildest to the strictest: the strictest rule wins."""
 
 
 class Review(Struct, frozen=True, omit_defaults=True):
-    """Verdict, with what it rests on and what to do instead.
+    """A verdict, its reasons, and what to do instead.
 
-    `rewrite` holds the tool's arguments in a safe form where one is known; `action` is the strongest thing that the
-    step does: read, create, modify, network, delete, unknown or unparsable. With `ask` the call waits for a person; the
+    `rewrite` holds the tool's arguments in a safe form where one is known; `action` is the strongest effect of the
+    step: read, create, modify, network, delete, unknown or unparsable. With `ask` the call waits for a person; the
     verdict holds if no person can be asked.
     """
 

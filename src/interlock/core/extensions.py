@@ -65,14 +65,12 @@ class ExtensionPoint:
 
 
 DETECTORS = ExtensionPoint(
-    "interlock.detectors",
-    "a class or function that takes an interlock.Setting and returns an interlock.Detector",
+    "interlock.detectors", "a class or function that takes an interlock.Setting and returns an interlock.Detector"
 )
 """Finds one kind of problem in the stream of steps: docs/detectors.md."""
 
 STRATEGIES = ExtensionPoint(
-    "interlock.strategies",
-    "a function that takes an interlock.Situation, under a name that is not built in",
+    "interlock.strategies", "a function that takes an interlock.Situation, under a name that is not built in"
 )
 """Chooses the level of intervention for an issue; `interventions.strategy.type` names it: docs/interventions.md."""
 

@@ -1,4 +1,4 @@
-"""The locations of a user's files, and safe reading of a run's files, which an agent may have replaced."""
+"""The locations of a user's files; safe reading of a run's files, which an agent may have replaced; atomic writing."""
 
 from __future__ import annotations
 
@@ -53,3 +53,22 @@ def read_small(path: Path, most: int = MOST) -> bytes:
     if len(data) > most:
         raise OSError(errno.EFBIG, "too large", str(path))
     return data
+
+
+FILE_MODE = 0o600
+
+
+def write_whole(path: Path, data: bytes, *, sync: bool = False) -> None:
+    """Replace a file's content atomically: a reader finds the old or the new one."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, FILE_MODE)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise

@@ -31,7 +31,7 @@ _left = LOAD_LIBRARY_AFTER
 
 
 def sha256(data: bytes) -> Hash:
-    """Same as `hashlib.sha256`, for all data at once."""
+    """The same as `hashlib.sha256` of the whole data."""
     global _left
     if _short is not None and _left > len(data):
         _left -= len(data)

@@ -1,8 +1,8 @@
-"""The ladder: the five interventions in order, and what each leaves in the history and for people."""
+"""The ladder: the five interventions in order, and what each adds to the history and shows to people."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -12,13 +12,7 @@ InterventionType = Literal[
     "soft_correction", "context_reinforcement", "resource_throttling", "checkpoint_rollback", "emergency_stop"
 ]
 
-LADDER: tuple[InterventionType, ...] = (
-    "soft_correction",
-    "context_reinforcement",
-    "resource_throttling",
-    "checkpoint_rollback",
-    "emergency_stop",
-)
+LADDER: tuple[InterventionType, ...] = get_args(InterventionType)
 """From the mildest to the strongest; the index is the level."""
 
 PAUSE = "pause_for_person"
@@ -46,7 +40,7 @@ Outcome = Literal["pending", "success", "failure", "not_applied", "held_back"]
 class Intervention(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One answer to one issue. `type` is a rung of the ladder or the name of a custom intervention.
 
-    `episode` is the problem that it answers; the strategies of the seed have none.
+    `episode` is the problem that it answers; strategies that judge single issues have none.
     """
 
     id: str
@@ -63,7 +57,7 @@ class Intervention(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """What to do, within which bounds, how to know that it worked, and what comes if it did not."""
+    """What to do, within which constraints, how to tell that it worked, and what follows if it did not."""
 
     id: str
     issue: Issue
@@ -74,7 +68,7 @@ class Plan(Struct, frozen=True, kw_only=True):
 
 
 class RollbackEntry(Struct, frozen=True, kw_only=True):
-    """What a rollback leaves in the run's history."""
+    """A rollback in the run's history."""
 
     from_state: dict[str, object]
     to_checkpoint: str

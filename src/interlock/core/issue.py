@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -24,7 +24,7 @@ class Stuck(Struct, frozen=True, omit_defaults=True, kw_only=True):
     `marks` are fingerprints of the failures or outcomes that count as the same; `names` of the tests that fail;
     `failures` the fewest failures and `passes` the most passes reported so far. `any_target` says that the same failure
     met different calls.
-    `call` is the fingerprint of a call that repeats, `level` what a call cost that was too dear.
+    `call` is the fingerprint of a call that repeats, `level` the cost of a call that was too expensive.
     A pattern has an opportunity `every` so many turns, and happened again where `needed` of them showed it. `turns`,
     `bad` and `gained` are counted since the last opportunity.
     """
@@ -56,7 +56,7 @@ class Stuck(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 Severity = Literal["low", "medium", "high", "critical"]
 
-SEVERITIES: tuple[Severity, ...] = ("low", "medium", "high", "critical")
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
 REPETITIVE_ERRORS = "repetitive_errors"
 LOOP = "loop"
@@ -70,17 +70,9 @@ LONG_WAIT = "long_wait"
 BROKEN_CALLS = "broken_calls"
 
 ISSUE_TYPES = (
-    REPETITIVE_ERRORS,
-    LOOP,
-    SCOPE_CREEP,
-    GOAL_DRIFT,
-    RESOURCE_SPIRAL,
-    EXPLORATION_WANDERING,
-    HALLUCINATION,
-    DESTRUCTIVE_ACTION,
-    LONG_WAIT,
-    BROKEN_CALLS,
-)
+    REPETITIVE_ERRORS, LOOP, SCOPE_CREEP, GOAL_DRIFT, RESOURCE_SPIRAL, EXPLORATION_WANDERING, HALLUCINATION,
+    DESTRUCTIVE_ACTION, LONG_WAIT, BROKEN_CALLS,
+)  # fmt: skip
 """The built-in types; plug-ins add their own."""
 
 
@@ -88,7 +80,7 @@ class Issue(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """A problem: what, how bad, how sure, and why.
 
     `id` is stable for the same finding of the same run (`type:started_step:step` where nothing better is available).
-    `step` is where the alarm rose, `started_step` where the trouble began. A missing severity counts as medium,
+    `step` is where the alarm rose, `started_step` where the problem began. A missing severity counts as medium,
     a missing confidence as 1, a missing impact as 0. `stuck` says what it is about, for following it; an issue
     without one is followed by its type.
     """
@@ -105,3 +97,8 @@ class Issue(Struct, frozen=True, omit_defaults=True, kw_only=True):
     started_step: int | None = None
     agent: str | None = None
     stuck: Stuck | None = None
+
+    @property
+    def began(self) -> int:
+        """The step where it began."""
+        return self.started_step if self.started_step is not None else min(self.evidence, default=self.step)

@@ -1,7 +1,7 @@
 """Keeps the current version of modules that are imported later, so that an upgrade in between does not mix versions.
 
 The files are mapped, not read: their pages are shared by all processes that keep them. A file that is replaced or
-removed stays available to those that have it mapped. Binary libraries are held open. A file that was modified in
+removed stays available to those that have it mapped. Binary libraries stay open. A file that was modified in
 place has changed, and reading its mapping may kill us (SIGBUS): in that case the file on disk is used.
 """
 

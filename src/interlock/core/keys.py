@@ -110,15 +110,22 @@ def key_paths() -> tuple[Path, Path]:
 def load_key(path: Path | None = None) -> SigningKey | None:
     """This user's private key, or that in a file; None if there is none."""
     file = path or key_path()
+    text = _read_text(file, "the private key")
     try:
-        return SigningKey(file.read_text(encoding="ascii").strip())
-    except FileNotFoundError:
-        return None
+        return SigningKey(text.strip()) if text is not None else None
     except BadInput as error:
         raise BadInput("the file does not contain a private key", where=str(file), todo=error.todo) from None
+
+
+def _read_text(file: Path, what: str) -> str | None:
+    """The text of a file; None if it does not exist, BadInput if it cannot be read."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not text"
-        raise BadInput(f"cannot read the private key: {why}", where=str(file)) from None
+        raise BadInput(f"cannot read {what}: {why}", where=str(file)) from None
 
 
 def create_key(path: Path | None = None) -> SigningKey:
@@ -195,14 +202,7 @@ def trusted_path() -> Path:
 def read_trusted(path: Path | None = None) -> list[TrustedKey]:
     """The keys in a file; none if it does not exist. BadInput names a line that cannot be read."""
     file = path or trusted_path()
-    try:
-        text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return []
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not text"
-        raise BadInput(f"cannot read the trusted keys: {why}", where=str(file)) from None
-    lines = enumerate(text.splitlines(), 1)
+    lines = enumerate((_read_text(file, "the trusted keys") or "").splitlines(), 1)
     return [_parse(line, f"{file}:{number}") for number, line in lines if line.strip() and line.lstrip()[0] != "#"]
 
 

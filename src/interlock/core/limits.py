@@ -72,7 +72,7 @@ class Totals(Struct, kw_only=True):
 
 
 class Spend(Totals, frozen=True, omit_defaults=True, kw_only=True):  # type: ignore[misc]  # msgspec allows it
-    """What a run has used so far; only ever grows, also across a rollback."""
+    """What a run has used so far; never decreases, not even after a rollback."""
 
     execution_time: float = 0.0
 

@@ -16,7 +16,7 @@ ENDED: frozenset[Status] = frozenset(("done", "aborted"))
 
 
 class RunSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Everything needed to know, show and start a run again."""
+    """Everything needed to identify, show and restart a run."""
 
     run_id: str
     name: str = ""
@@ -36,7 +36,7 @@ RECORD_VERSION = 1
 
 
 class Record(Struct, frozen=True, kw_only=True):
-    """What happened, in order. `body` is the JSON of the record's kind."""
+    """One entry of a journal. `body` is the JSON of the record's kind."""
 
     seq: int
     run_id: str
@@ -47,7 +47,7 @@ class Record(Struct, frozen=True, kw_only=True):
 
 
 class LostRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """kind `lost`: a record of `kind` could not be written, and why; or so many `entries` were dropped unseen."""
+    """kind `lost`: a record of `kind` could not be written, and why; or this many `entries` were dropped."""
 
     kind: str = ""
     reason: str = ""
@@ -55,35 +55,19 @@ class LostRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 LivenessWord = Literal[
-    "working",
-    "waiting for the model",
-    "waiting for a tool",
-    "waiting for a person",
-    "parked",
-    "paused",
-    "wedged",
-]
+    "working", "waiting for the model", "waiting for a tool", "waiting for a person", "parked", "paused", "wedged",
+]  # fmt: skip
 
 WedgedKind = Literal[
-    "half-open stream",
-    "only pings",
-    "client spins",
-    "client deadlocked",
-    "tool reads the terminal",
-    "tool waits for input",
-    "tool never ends",
-    "pipe held by a child",
-    "owner hung",
-    "disk full",
-    "network gone",
-    "empty answers",
-    "client prompt",
-]
+    "half-open stream", "only pings", "client spins", "client deadlocked", "tool reads the terminal",
+    "tool waits for input", "tool never ends", "pipe held by a child", "owner hung", "disk full", "network gone",
+    "empty answers", "client prompt",
+]  # fmt: skip
 """The ways in which a run hangs. Those that only a person can resolve are shown as `waiting for a person`."""
 
 
 class Liveness(Struct, frozen=True, omit_defaults=True):
-    """One word that is never a guess.
+    """What a run is doing, in one word that is never a guess.
 
     `since` is when it became true, in seconds since the epoch. `evidence` says what was measured. `question` is the
     text that a person has to answer. `wedged` is the way in which the run hangs. `wake` is when a parked run resumes

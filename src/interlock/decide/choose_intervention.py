@@ -81,7 +81,9 @@ class Controller:
         state, judged = self.observe_step(state, step, {issue.type for issue in issues}, False, now)
         run = remember(run, issues, judged)
         rulings: list[Ruling] = []
-        for weight in sorted((weigh(state, issue, now) for issue in issues), key=_strength, reverse=True):
+        for weight in sorted(
+            (weigh(state, issue, now) for issue in issues), key=lambda weight: weight.strength, reverse=True
+        ):
             state, run, ruling = self._rule(state, weight, run, now, rulings)
             rulings.append(ruling)
         return state, Rulings(rulings=tuple(rulings), judged=tuple(judged), run=run)
@@ -171,10 +173,6 @@ class Controller:
             run = answer.state
         ruling = case.ruling(made, answer, self._config.observe, escalated=known.is_escalation(rung.level))
         return state, remember(run, (), (made,)), ruling
-
-
-def _strength(weight: IssueWeight) -> tuple[float, int]:
-    return weight.strength
 
 
 def _check_names(custom: Sequence[Custom]) -> None:

@@ -117,7 +117,7 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
             return True
         # Alternating calls are one loop; two failing checks are two problems.
         kinds = {issue.stuck.kind, *(known.kind for known in self.stuck)}
-        return kinds == {"repeat"} and started(issue) <= self.steps[-1]
+        return kinds == {"repeat"} and issue.began <= self.steps[-1]
 
     def _names(self, stuck: Stuck) -> bool:
         """Whether the episode has the same check with the same failure, the same call, or the same pattern."""
@@ -169,7 +169,7 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
             hints=0,
             opened_step=issue.step,
             opened_at=now,
-            began=started(issue),
+            began=issue.began,
             level=None,
             failed="",
             spent=spent,
@@ -180,11 +180,6 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
 def applied(made: Intervention) -> bool:
     """Whether an answer took effect: one that could not be applied, or was only observed, did not."""
     return made.outcome not in ("held_back", "not_applied") and not made.reason.startswith("observe: ")
-
-
-def started(issue: Issue) -> int:
-    """The step where an issue began."""
-    return issue.started_step if issue.started_step is not None else min(issue.evidence, default=issue.step)
 
 
 REPEATING = frozenset((BROKEN_CALLS, LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL))

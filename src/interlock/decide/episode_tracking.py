@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ..core import LADDER, LONG_WAIT, Intervention, Outcome, Sign
+from ..core import LADDER, LONG_WAIT, Intervention, Sign
 from .episode import CLEAN, CLEAR, WORKED, Episode, applied
 from .ladder import TOP
 from .ruling import Sighting
@@ -101,10 +101,8 @@ def _worked(
 def _judged(state: ControllerState, made: Intervention, *, worked: bool) -> tuple[ControllerState, list[Intervention]]:
     if made.outcome != "pending":
         return state, []  # it was never applied, so it neither worked nor failed
-    outcome: Outcome = "success" if worked else "failure"
-    state = state.with_type(made.issue_type, state.of(made.issue_type).judge(made, worked=worked))
-    state = replace(state, failed=state.failed + (not worked), worked=state.worked + worked)
-    return state, [replace(made, outcome=outcome)]
+    state, outcome = state.judged(made, worked=worked)
+    return state, [outcome]
 
 
 def _after_its_end(episode: Episode, sign: Sign) -> Episode:

@@ -67,10 +67,7 @@ class Ladder(Struct, frozen=True):
 
     def find(self, level: int, issue: Issue, *, restorable: bool) -> Rung:
         """The rung at a level, or the next stronger enabled one; a weaker one if the adapter cannot apply that."""
-        reasons: list[str] = []
-        while level < TOP and not self._is_on(level, issue.type):
-            reasons.append(f"{LADDER[level]} is switched off")
-            level += 1
+        level, reasons = self._first_enabled(level, issue.type)
         if level == TOP and not self._is_on(TOP, issue.type):
             reasons.append("emergency_stop is switched off: a person decides")
             return Rung(TOP, LADDER[TOP], tuple(reasons), pause=True)
@@ -90,10 +87,7 @@ class Ladder(Struct, frozen=True):
 
         If the adapter cannot apply it, the rung says so; above rollback a person decides, if one can be reached.
         """
-        reasons: list[str] = []
-        while level < TOP and not self._is_on(level, issue.type):
-            reasons.append(f"{LADDER[level]} is switched off")
-            level += 1
+        level, reasons = self._first_enabled(level, issue.type)
         if level >= TOP:
             top = self.top(issue, reachable=reachable)
             return Rung(TOP, top.name, (*reasons, *top.reasons), top.custom, top.pause)
@@ -116,6 +110,11 @@ class Ladder(Struct, frozen=True):
         if missing := self._missing(TOP, None):
             return Rung(TOP, PAUSE, (f"{LADDER[TOP]} needs {missing}: a person decides",), pause=True)
         return Rung(TOP, LADDER[TOP], ())
+
+    def _first_enabled(self, level: int, issue_type: str) -> tuple[int, list[str]]:
+        """The level, or the next stronger enabled one, and why weaker ones are skipped."""
+        first = next((one for one in range(level, TOP) if self._is_on(one, issue_type)), TOP)
+        return first, [f"{LADDER[one]} is switched off" for one in range(level, first)]
 
     def _is_on(self, level: int, issue_type: str) -> bool:
         return self._custom(level, issue_type) is not None or bool(getattr(self.config, LADDER[level]).enabled)

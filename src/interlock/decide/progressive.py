@@ -21,9 +21,9 @@ from ..core import (
     RunState,
 )
 from ..intervene import Attempt, Continue, Custom, InterventionResponse, RecoveryNeeded, Stopped, Templates
-from .episode import KEPT_MESSAGES, Episode, started
+from .episode import KEPT_MESSAGES, Episode
 from .episode_tracking import follow, relapse_rung, start_rung
-from .ladder import TOP, Ladder, Rung, apply_rung, can_restore
+from .ladder import TOP, Ladder, apply_rung, can_restore
 from .ruling import IssueWeight, Observed, Ruling, Rulings, WeighedIssue, weigh
 from .state import ControllerState, remember
 from .strategies import band
@@ -104,7 +104,7 @@ class Progressive:
             stuck=(issue.stuck,) if issue.stuck is not None else (),
             opened_step=issue.step,
             opened_at=now,
-            began=started(issue),
+            began=issue.began,
             agent=agent,
             spent=run.spend,
             steps=tuple(dict.fromkeys((*issue.evidence, issue.step))),
@@ -251,7 +251,7 @@ class Progressive:
         """Too many interventions have failed: pause for a person, or stop the run."""
         why = f"{state.failed} interventions did not work"
         rung = self._ladder.top(episode.issue, reachable=self._config.on_limit == "pause")
-        rung = replace_reasons(rung, (why, *rung.reasons))
+        rung = replace(rung, reasons=(why, *rung.reasons))
         case = WeighedIssue(weight, rung, rung.reasons)
         answer = self._answer(case, episode, run, now)
         state, run, ruling = self._act(state, case, episode, answer, run, now)
@@ -269,10 +269,6 @@ class Progressive:
     ) -> Intervention:
         made = case.intervention(state.recorded + 1, run, now, outcome, (reason,))
         return replace(made, episode=episode.id)
-
-
-def replace_reasons(rung: Rung, reasons: tuple[str, ...]) -> Rung:
-    return Rung(rung.level, rung.name, reasons, rung.custom, rung.pause, rung.applicable)
 
 
 def _digests(answer: InterventionResponse) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""ControllerState: a controller's state, storable at any point; and whether interventions worked."""
+"""ControllerState: a controller's state, which can be stored at any time; and whether interventions worked."""
 
 from __future__ import annotations
 
@@ -165,6 +165,12 @@ class ControllerState(Struct, frozen=True, omit_defaults=True, kw_only=True):
     def of(self, issue_type: str) -> TypeState:
         return self.types.get(issue_type, TypeState())
 
+    def judged(self, made: Intervention, *, worked: bool) -> tuple[ControllerState, Intervention]:
+        """The state after an intervention was judged, and the intervention with its outcome."""
+        state = self.with_type(made.issue_type, self.of(made.issue_type).judge(made, worked=worked))
+        state = replace(state, failed=state.failed + (not worked), worked=state.worked + worked)
+        return state, replace(made, outcome="success" if worked else "failure")
+
     def with_type(self, issue_type: str, value: TypeState) -> ControllerState:
         """The state with a type's entry updated and moved to the end as the newest."""
         types = {name: known for name, known in self.types.items() if name != issue_type}
@@ -202,10 +208,8 @@ def judge(
         if not came_back and not (passed >= steps_needed and progress):
             waiting.append(PendingEffect(made, progress))
             continue
-        outcome = replace(made, outcome="failure" if came_back else "success")
+        state, outcome = state.judged(made, worked=not came_back)
         judged.append(outcome)
-        state = state.with_type(made.issue_type, state.of(made.issue_type).judge(made, worked=not came_back))
-        state = replace(state, failed=state.failed + came_back, worked=state.worked + (not came_back))
     return replace(state, pending=tuple(waiting)), judged
 
 

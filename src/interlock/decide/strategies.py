@@ -91,10 +91,7 @@ PATTERN_TABLE: Mapping[str, tuple[str, str, str]] = {
 PROGRESSIVE = "progressive"
 """The default, which answers episodes instead of single issues: see `progressive.py`."""
 
-BUILT_IN: Mapping[str, Strategy] = {
-    "severity": severity,
-    "pattern_specific": pattern_specific,
-}
+BUILT_IN: Mapping[str, Strategy] = {"severity": severity, "pattern_specific": pattern_specific}
 
 
 def level_from(answer: int | str, name: str) -> int:

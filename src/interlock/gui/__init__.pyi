@@ -5,7 +5,7 @@ from .analyzer import AnalysisResult as AnalysisResult
 from .analyzer import ClaudeAnalyzer as ClaudeAnalyzer
 from .analyzer import LocalAnalyzer as LocalAnalyzer
 from .analyzer import ReplayStatus as ReplayStatus
-from .analyzer.auto import PictureJudge as PictureJudge
+from .analyzer.auto import judge_picture as judge_picture
 from .analyzer.auto import read_picture as read_picture
 from .doctor import GuiCheck as GuiCheck
 from .doctor import examine as examine

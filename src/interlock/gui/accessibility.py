@@ -85,12 +85,12 @@ class Accessibility:
     def dialogs(self) -> list[Dialog]:
         """Every dialog and alert that shows, in all programs."""
         with self._lock:
-            return self._dialogs(*self._query(self.frames(), focus=False)[:2])
+            return self._dialogs(*self._query(self.frames())[:2])
 
     def focused(self) -> list[Node]:
         """What has keyboard focus according to each program; several when programs disagree."""
         with self._lock:
-            return self._nodes(self._query(self.frames(), dialogs=False)[2])
+            return self._nodes(self._query(self.frames())[2])
 
     def dialogs_and_focus(self, frames: Sequence[Reference]) -> tuple[list[Dialog], list[Node]]:
         """Dialogs and focus together, in half the time: a busy program delays the queries only once."""
@@ -98,24 +98,16 @@ class Accessibility:
             windows, dialogs, focused = self._query(frames)
             return self._dialogs(windows, dialogs), self._nodes(focused)
 
-    def _query(
-        self, frames: Sequence[Reference], *, dialogs: bool = True, focus: bool = True
-    ) -> tuple[list[Reference], list[Reference], list[Reference]]:
+    def _query(self, frames: Sequence[Reference]) -> tuple[list[Reference], list[Reference], list[Reference]]:
         """Frames that are dialogs themselves, dialogs within frames, and what has keyboard focus."""
-        calls = []
-        for frame in frames:
-            if dialogs:
-                calls += [_role(frame), _matches(frame, ("showing",), DIALOGS)]
-            if focus:
-                calls.append(_matches(frame, ("focused", "showing"), ()))
+        shown, focus = (("showing",), DIALOGS), (("focused", "showing"), ())
+        calls = [call for each in frames for call in (_role(each), _matches(each, *shown), _matches(each, *focus))]
         answers = iter(self._wanted(calls))
         windows, inside, focused = list[Reference](), list[Reference](), list[Reference]()
         for frame in frames:
-            if dialogs:
-                windows += [frame] if _role_name(next(answers)) in DIALOGS else []
-                inside += _references(next(answers))
-            if focus:
-                focused += _references(next(answers))
+            windows += [frame] if _role_name(next(answers)) in DIALOGS else []
+            inside += _references(next(answers))
+            focused += _references(next(answers))
         return windows, inside, focused
 
     def _dialogs(self, windows: Sequence[Reference], inside: Sequence[Reference]) -> list[Dialog]:

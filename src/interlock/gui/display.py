@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import msgspec
@@ -60,7 +60,7 @@ class VirtualDisplay:
         """Start the window manager and wait until it is ready."""
         self.programs.start("openbox", ["openbox"], self.environment)
 
-        with WindowSystem.open(self.name) as windows:
+        with closing(WindowSystem(self.name)) as windows:
             if not wait_until(lambda: windows.window_manager() is not None, START_S):
                 raise InvalidState("openbox does not start", where=str(self.programs.folder))
 
@@ -83,7 +83,7 @@ class VirtualDisplay:
         except OSError:
             line = ""
         if not line:
-            raise DisplayGone(f"{name} does not start:  {self.programs.log(name, 300)!r}")
+            raise DisplayGone(f"{name} does not start: {self.programs.log(name, 300)!r}")
         return line
 
 

@@ -55,7 +55,7 @@ def examine(display: str | None = None) -> Iterator[GuiCheck]:
             return
         name, bus, own = opened
         try:
-            with WindowSystem.open(name) as windows:
+            with closing(WindowSystem(name)) as windows:
                 size = windows.screen_size()
                 where = f"{name}, {size[0]}x{size[1]}" + (" (started for this check)" if own else "")
                 yield GuiCheck("display", "ok", where)
@@ -207,7 +207,7 @@ class Catcher:
         self._over = False
         self._thread = threading.Thread(target=self._read, name="interlock-catcher", daemon=True)
         self._thread.start()
-        with WindowSystem.open(display) as windows:
+        with closing(WindowSystem(display)) as windows:
             # A window manager moves keyboard focus with a delay; what is typed before goes elsewhere.
             windows.activate(self._window.id)
             focused = wait_until(lambda: self._has_keyboard(windows), ARRIVE_S)

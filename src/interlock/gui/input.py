@@ -94,15 +94,9 @@ class DisplayInput(InputBackend):
 
 
 MODIFIERS = {
-    "ctrl": "ctrl",
-    "control": "ctrl",
-    "shift": "shift",
-    "alt": "alt",
-    "super": "super",
-    "meta": "super",
-    "win": "super",
-    "cmd": "super",
-}
+    "ctrl": "ctrl", "control": "ctrl", "shift": "shift", "alt": "alt", "super": "super", "meta": "super",
+    "win": "super", "cmd": "super",
+}  # fmt: skip
 
 NAMED = (
     "Escape", "Return", "Tab", "BackSpace", "Delete", "Insert", "Home", "End", "Prior", "Next", "Up", "Down", "Left",

@@ -8,7 +8,7 @@ import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from ..core import InvalidState
@@ -73,7 +73,7 @@ def open_display(display: str | None, workspace: Path | None = None) -> Iterator
             "there is no display",
             todo="Set DISPLAY, or name one with --display; interlock gui replay --start-editor starts its own.",
         )
-    with WindowSystem.open(name) as windows:
+    with closing(WindowSystem(name)) as windows:
         keyboard = create_input_backend("auto", name)
         accessibility = Accessibility() if os.environ.get("DBUS_SESSION_BUS_ADDRESS") else None
         try:

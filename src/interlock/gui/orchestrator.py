@@ -91,7 +91,7 @@ class InterventionOrchestrator:
         if not self.config.enabled:
             return
         if self._thread is not None and self._thread.is_alive():
-            log.warning("the watch is already running")
+            log.warning("monitoring is already running")
             return
         self._stopping.clear()
         self._call_parts("start")
@@ -290,7 +290,7 @@ class InterventionOrchestrator:
         times = self.errors[part]
         # The 1st, 2nd, 4th, 8th ...: a callback that always raises does not fill the log.
         if times & (times - 1) == 0:
-            log.error("a part of the watch raised an exception", part=part, times=times, error=_text(error))
+            log.error("a part of the monitor raised an exception", part=part, times=times, error=_text(error))
         return _text(error)
 
     def _new_album(self, pictures: Path | None) -> Album | None:

@@ -6,7 +6,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, Protocol
+from typing import Literal
 
 import structlog
 from msgspec import Struct
@@ -14,6 +14,7 @@ from msgspec import Struct
 from ..config import Gui
 from ..core import Clock, InterlockError
 from .analyzer.evidence import AnalysisResult, ReplayStatus
+from .editor.vscode import VSCodeController
 from .input import InputBackend
 from .recovery_actions import (
     MAX_ACTIONS,
@@ -46,35 +47,13 @@ class RecoveryResult(Struct, frozen=True):
     error: str | None = None
 
 
-class EditorControl(Protocol):
-    """What the executor needs from the editor; everything else goes through the keyboard."""
-
-    def open_file(self, path: str) -> bool: ...
-
-    def clear_notifications(self) -> bool: ...
-
-    def buttons(self) -> dict[str, Rectangle]:
-        """The buttons of open dialogs by name, with their bounds on the screen."""
-        ...
-
-    def terminal_has_focus(self) -> bool: ...
-
-    def revive(self) -> None:
-        """Restart what we started and has died."""
-        ...
-
-    def wake(self) -> None:
-        """Give keyboard focus back to the text if the window has it and does not pass it on."""
-        ...
-
-
 class RecoveryExecutor:
     """Executes action strings through an input backend and an editor's controller."""
 
     def __init__(
         self,
         input_backend: InputBackend,
-        vscode_controller: EditorControl | None = None,
+        vscode_controller: VSCodeController | None = None,
         *,
         allowed_buttons: Sequence[str] = (),
         wait: Callable[[float], bool] | None = None,
@@ -197,7 +176,7 @@ class RecoveryExecutor:
     def _terminal_has_focus(self) -> bool:
         return self.vscode_controller is not None and self.vscode_controller.terminal_has_focus() is True
 
-    def _controller(self) -> EditorControl:
+    def _controller(self) -> VSCodeController:
         if self.vscode_controller is None:
             raise ActionRefused("there is no editor to ask")
         return self.vscode_controller
@@ -219,9 +198,9 @@ DANGEROUS = re.compile(
     r"|empty|drop|terminate|truncate|accept|agree|enable|yes)",
     re.IGNORECASE,
 )
-"""Buttons that destroy, trust, run or agree; a few like "I don't trust" are safe anyway."""
+"""Buttons that destroy, trust, run or agree; SAFE_EXCEPTIONS are safe anyway."""
 
-SAFE_ALL_THE_SAME = re.compile(r"don.?t (trust|allow|install|delete|remove|sync)|do not (trust|allow)", re.IGNORECASE)
+SAFE_EXCEPTIONS = re.compile(r"don.?t (trust|allow|install|delete|remove|sync)|do not (trust|allow)", re.IGNORECASE)
 
 
 def is_allowed(name: str, allowed: Iterable[str]) -> bool:
@@ -229,7 +208,7 @@ def is_allowed(name: str, allowed: Iterable[str]) -> bool:
     plain = _plain(name)
     if any(plain == _plain(each) for each in allowed):
         return True
-    return bool(SAFE_ALL_THE_SAME.search(plain)) or not DANGEROUS.search(plain)
+    return bool(SAFE_EXCEPTIONS.search(plain)) or not DANGEROUS.search(plain)
 
 
 def harmless(names: Sequence[str]) -> str | None:
@@ -238,7 +217,7 @@ def harmless(names: Sequence[str]) -> str | None:
     for wanted in HARMLESS:
         if wanted.casefold() in by_name:
             return by_name[wanted.casefold()]
-    return next((name for name in names if SAFE_ALL_THE_SAME.search(_plain(name))), None)
+    return next((name for name in names if SAFE_EXCEPTIONS.search(_plain(name))), None)
 
 
 def _plain(name: str) -> str:
@@ -283,7 +262,7 @@ class Pacing:
         return max(0.0, self._last + self._config.min_cooldown_seconds - self._clock.monotonic())
 
     def note_status(self, status: ReplayStatus) -> None:
-        """A normal screen ends a row of failures."""
+        """Note the state of the screen: a normal one resets the count of failures."""
         if status is ReplayStatus.NORMAL:
             self._failures, self._reported = 0, False
 

@@ -182,10 +182,6 @@ class RecoveryPolicy(Struct, frozen=True):
         return tuple(action.replace("{expected_file}", expected_file or "") for action in chosen)
 
 
-class _Table(Struct, frozen=True):
-    policies: tuple[RecoveryPolicy, ...]
-
-
 def find_policy(kind: str) -> RecoveryPolicy | None:
     """The policy for a kind of problem; None if there is none."""
     return _table().get(kind)
@@ -194,4 +190,4 @@ def find_policy(kind: str) -> RecoveryPolicy | None:
 @cache
 def _table() -> dict[str, RecoveryPolicy]:
     raw = (Path(__file__).parent / "policies.json").read_bytes()
-    return {policy.kind: policy for policy in from_json(raw, _Table).policies}
+    return {policy.kind: policy for policy in from_json(raw, dict[str, tuple[RecoveryPolicy, ...]])["policies"]}

@@ -12,8 +12,8 @@ import structlog
 from msgspec.structs import replace
 
 from ..config import Config
-from ..core import ENDED, Applied, Capability, Directive, InterlockError, RunSpec, Step, Stop, Tool
-from ..journal import JournalReader, RunFolder, Store, new_run_id, open_store
+from ..core import Applied, Capability, Directive, InterlockError, RunSpec, Step, Stop, Tool
+from ..journal import RunFolder, Store, has_ended, new_run_id, open_store
 from ..journal_records import GuiChunkRecord, GuiModelCallRecord, InterventionEvent, RecordBody, kind_of
 from ..redact import redact_text
 from ..runtime import AFTER_STEP, Options, Supervisor
@@ -183,7 +183,7 @@ def open_run(
         continues=left.run_id if left is not None else None,
     )
     options = Options(spec=spec, config=config, store=store, adapter=keyboard)
-    if left is not None and left.owner() is None and not _is_over(left):
+    if left is not None and left.owner() is None and not has_ended(left):
         return SupervisedRun(Supervisor.reopen(left, **options), keyboard)
     return SupervisedRun(Supervisor.open(**options), keyboard)
 
@@ -208,9 +208,3 @@ def remove_old_pictures(store: Store, days: float) -> None:
     for folder in store.folders():
         if folder.pictures.is_dir() and any(NAME.fullmatch(file.name) for file in folder.pictures.iterdir()):
             Album(folder.pictures, days).prune()
-
-
-def _is_over(folder: RunFolder) -> bool:
-    with JournalReader.open(folder) as reader:
-        summary = reader.summary()
-    return summary is None or summary.status in ENDED

@@ -66,7 +66,6 @@ class FileVerifier:
         wanted, found = normalise(expected), normalise(actual)
         alike = similarity(wanted, found)
         exact = wanted == found
-        changes = count_changes(wanted, found)
         return FileComparison(
             path,
             True,
@@ -78,9 +77,7 @@ class FileVerifier:
             exact,
             alike.method,
             "",
-            changes.lost,
-            changes.added,
-            changes.changed,
+            *count_changes(wanted, found),
         )
 
     def _status(self, ratio: float) -> MatchStatus:
@@ -111,14 +108,6 @@ def summarise(comparisons: list[FileComparison], *, strict: bool) -> Verificatio
     return VerificationResult(success, comparisons, summary)
 
 
-class Changes(Struct, frozen=True):
-    """The numbers of missing, extra and differing lines."""
-
-    lost: int = 0
-    added: int = 0
-    changed: int = 0
-
-
 class DifferingLines(Struct, frozen=True):
     """A differing section: these lines of the actual text (0-based, end exclusive) should be `expected`."""
 
@@ -136,8 +125,8 @@ def unified_diff(path: str, expected: str, actual: str) -> list[str]:
     ) or ["only the line break at the end of the file differs"]
 
 
-def count_changes(expected: str, actual: str) -> Changes:
-    """Count differing lines."""
+def count_changes(expected: str, actual: str) -> tuple[int, int, int]:
+    """The numbers of missing, extra and differing lines."""
     lost = added = changed = 0
     for tag, i1, i2, j1, j2 in _opcodes(expected.splitlines(), actual.splitlines()):
         if tag != "equal":
@@ -145,7 +134,7 @@ def count_changes(expected: str, actual: str) -> Changes:
             changed += both
             lost += i2 - i1 - both
             added += j2 - j1 - both
-    return Changes(lost, added, changed)
+    return lost, added, changed
 
 
 def differing_sections(expected: list[str], actual: list[str]) -> list[DifferingLines]:

@@ -38,7 +38,7 @@ def watch_display(config: Config, options: WatchOptions, show: Callable[[Interve
     if options.interval_s is not None:
         settings = replace(settings, interval_seconds=options.interval_s)
     if not settings.enabled:
-        raise BadInput("gui.enabled is false: nothing is watched", todo="Set it to true.")
+        raise BadInput("gui.enabled is false: nothing is monitored", todo="Set it to true.")
     over = threading.Event()
     with open_display(options.display) as screen:
         has_editor = screen.controller is not None and screen.controller.window() is not None
@@ -69,7 +69,7 @@ def watch_display(config: Config, options: WatchOptions, show: Callable[[Interve
             watch.orchestrator.stop()
             watch.orchestrator.screenshot_backend.close()
             if watch.orchestrator.errors:
-                log.warning("parts of the watch raised exceptions", **watch.orchestrator.errors)
+                log.warning("parts of the monitor raised exceptions", **watch.orchestrator.errors)
             run.end(True, f"{watch.orchestrator.checks} checks")
         finally:
             run.close()

@@ -51,16 +51,6 @@ class WindowSystem:
         self._root = self._display.screen().root
         self._atoms: dict[str, int] = {}
 
-    @classmethod
-    @contextlib.contextmanager
-    def open(cls, display: str | None = None) -> Iterator[WindowSystem]:
-        """A connection for a short time."""
-        windows = cls(display)
-        try:
-            yield windows
-        finally:
-            windows.close()
-
     def close(self) -> None:
         with contextlib.suppress(*lost_errors()):
             self._display.close()
@@ -173,11 +163,8 @@ class WindowSystem:
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
         """One at a time; a lost connection becomes DisplayGone."""
-        with self._lock:
-            try:
-                yield
-            except lost_errors() as error:
-                raise DisplayGone(f"the X display {self.name or ''} went away ({error})") from error
+        with self._lock, display_errors():
+            yield
 
     def _atom(self, name: str) -> int:
         if name not in self._atoms:
@@ -237,6 +224,15 @@ class WindowSystem:
             except _x_error():
                 continue
         return found
+
+
+@contextlib.contextmanager
+def display_errors() -> Iterator[None]:
+    """Turn a lost connection into DisplayGone."""
+    try:
+        yield
+    except lost_errors() as error:
+        raise DisplayGone(f"the X display went away ({error})") from error
 
 
 def connect(display: str | None) -> Any:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 from .input import DisplayInput, InputError, canonical_key
-from .windows import DisplayGone, WindowSystem, connect, lost_errors
+from .windows import DisplayGone, WindowSystem, connect, display_errors, lost_errors
 
 SYNC_EVERY = 16
 """Keys between two round trips: a short server queue lets an abort take effect at once."""
@@ -39,7 +38,7 @@ class XTestInput(DisplayInput):
         self._mapped: dict[str, tuple[int, bool]] = {}
 
     def type_text(self, text: str) -> None:
-        with self._lock, _guarded():
+        with self._lock, display_errors():
             for part in self._parts(text):
                 self._map_keys(part)
                 for count, character in enumerate(part, 1):
@@ -49,7 +48,7 @@ class XTestInput(DisplayInput):
                 self._display.sync()
 
     def key_combo(self, *keys: str) -> None:
-        with self._lock, _guarded():
+        with self._lock, display_errors():
             *modifiers, last = keys
             codes = [self._modifier_code(modifier) for modifier in modifiers]
             code, shifted = self._key_code(last)
@@ -62,7 +61,7 @@ class XTestInput(DisplayInput):
         from Xlib import X
         from Xlib.ext import xtest
 
-        with self._lock, _guarded():
+        with self._lock, display_errors():
             xtest.fake_input(self._display, X.MotionNotify, x=x, y=y)
             self._display.sync()
             xtest.fake_input(self._display, X.ButtonPress, 1)
@@ -169,15 +168,6 @@ class XTestInput(DisplayInput):
         from Xlib.ext import xtest
 
         xtest.fake_input(self._display, X.KeyPress if press else X.KeyRelease, code)
-
-
-@contextmanager
-def _guarded() -> Iterator[None]:
-    """A lost connection becomes DisplayGone."""
-    try:
-        yield
-    except lost_errors() as error:
-        raise DisplayGone(f"the X display went away ({error})") from error
 
 
 def keysym_of(character: str) -> int:

@@ -137,10 +137,7 @@ def _block(title: str, lines: list[str]) -> str:
 
 
 ADDITIONS: dict[str, tuple[str, ...]] = {
-    SCOPE_CREEP: (
-        "Work only in the given directories.",
-        "Touch no system files or configuration outside the project.",
-    ),
+    SCOPE_CREEP: ("Work only in the given directories.", "Touch no system files or configuration outside the project."),
     RESOURCE_SPIRAL: ("Avoid unnecessary operations.", "Work incrementally."),
 }
 

@@ -39,8 +39,5 @@ def pause_for_person(issue: Issue, state: RunState, now: float, why: str) -> Rec
         state=state,
         plan=make_plan(issue, state, now, why),
         log=f"paused for a person: {why}",
-        directives=(
-            Hold(text, kind="pause"),
-            Notify(f"Run {state.run_id} needs a person", text, level="warning"),
-        ),
+        directives=(Hold(text, kind="pause"), Notify(f"Run {state.run_id} needs a person", text, level="warning")),
     )

@@ -153,7 +153,7 @@ def scrub(text: str) -> str:
     return URL_USER.sub(rf"\1{REMOVED}\2", text) if "://" in text else text
 
 
-def make_plan(issue: Issue, state: RunState, now: float, why: str, *, quiet_steps: int = 10) -> Plan:
+def make_plan(issue: Issue, state: RunState, now: float, why: str) -> Plan:
     """A recovery plan for an issue that automatic interventions can no longer answer."""
     return Plan(
         id=stable_id("plan", state.run_id, issue.id, str(now)),
@@ -166,7 +166,7 @@ def make_plan(issue: Issue, state: RunState, now: float, why: str, *, quiet_step
         ),
         constraints=(*state.context.constraints, *state.context.boundaries),
         success_criteria=(
-            f"No {issue.type} for {quiet_steps} steps after resuming",
+            f"No {issue.type} for 10 steps after resuming",
             "The task makes progress: files change or checks pass",
         ),
         escalation_path=("a person accepts this plan", "the run stays paused until then", "emergency_stop"),

@@ -138,11 +138,10 @@ def newest_safe(
     `any_age` lifts the age limit of automatic rollback; `since` is when the episode began: checkpoints since then are
     never too old.
     """
-    start = started_step(issue)
     fitting = (
         known
         for known in checkpoints
-        if known.step <= start
+        if known.step <= issue.began
         and is_healthy(known, config)
         and (any_age or is_young(known, config, now) or (since is not None and known.time >= since - EPISODE_LEAD_S))
     )
@@ -151,13 +150,6 @@ def newest_safe(
 
 EPISODE_LEAD_S = 1800.0
 """An episode begins before its first alarm: a checkpoint made up to this long before it belongs to the episode."""
-
-
-def started_step(issue: Issue) -> int:
-    """The step where the issue began."""
-    if issue.started_step is not None:
-        return issue.started_step
-    return min(issue.evidence, default=issue.step)
 
 
 def is_healthy(checkpoint: CheckpointInfo, config: CheckpointRollback) -> bool:

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from ..core import Issue, Outcome, RunState, Spend
 from .advice import advice_for
 from .incident import Incident
-from .options import started_step
 from .templates import growth_of, usage_of
 
 TIMELINE = 30
@@ -102,9 +101,8 @@ def timeline(incident: Incident, state: RunState) -> tuple[TimelineEntry, ...]:
         TimelineEntry(made.step, f"{made.type} {OUTCOMES[made.outcome]}", made.time) for made in state.interventions
     ]
     moments += [TimelineEntry(action.step, action.text, action.time) for action in incident.actions if action.error]
-    begun = started_step(incident.issue)
-    if begun < incident.issue.step:
-        moments.append(TimelineEntry(begun, f"{incident.issue.type} began here"))
+    if incident.issue.began < incident.issue.step:
+        moments.append(TimelineEntry(incident.issue.began, f"{incident.issue.type} began here"))
     moments.sort(key=lambda moment: moment.step)
     stop = TimelineEntry(max(state.step, incident.issue.step), "emergency_stop", incident.time)
     return (*moments[-TIMELINE + 1 :], stop)

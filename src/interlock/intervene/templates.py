@@ -154,20 +154,13 @@ DETAILS: dict[str, tuple[str, ...]] = {
     "count": ("count", "repeats", "repetitions", "n"),
     "next_step": ("next_step",),
     "outside_path": (
-        "outside_path",
-        "out_of_scope_path",
-        "outside",
-        "outside_paths",
-        "critical_path",
-        "critical",
-        "path",
-        "paths",
+        "outside_path", "out_of_scope_path", "outside", "outside_paths", "critical_path", "critical", "path", "paths",
     ),
     "usage": ("usage",),
     "claim": ("claim", "claimed", "claims", "stated"),
     "instead": ("instead", "alternative"),
     "observed": ("observed", "actual", "fact", "contradiction", "contradictions"),
-}
+}  # fmt: skip
 """The issue details that a placeholder can use; the first one present wins."""
 
 FALLBACKS: dict[str, tuple[str, ...]] = {"expected_paths": ("roots",), "growth": ("growth", "growing")}
@@ -199,7 +192,7 @@ def values_for(issue: Issue, state: RunState, wanted: Collection[str] = PLACEHOL
                 found[name] = issue.details[key]
                 break
     if isinstance(found["growth"], float | int):
-        found["growth"] = f"what a bit of progress costs, x{found['growth']:g}"
+        found["growth"] = f"the cost of progress, x{found['growth']:g}"
     return {name: text for name, value in found.items() if name in wanted and (text := as_text(value))}
 
 

@@ -1,3 +1,4 @@
+from ..core import write_whole as write_whole
 from .budget_ledger import NOTHING as NOTHING
 from .budget_ledger import Amount as Amount
 from .budget_ledger import BudgetLedger as BudgetLedger
@@ -9,7 +10,6 @@ from .budget_ledger import period_of as period_of
 from .database import UnreadableJournal as UnreadableJournal
 from .durable_files import locked as locked
 from .durable_files import write_durably as write_durably
-from .durable_files import write_whole as write_whole
 from .export import verify_export as verify_export
 from .folder import HELD as HELD
 from .folder import LAUNCH as LAUNCH
@@ -48,6 +48,7 @@ from .series import load_series as load_series
 from .series import store_series as store_series
 from .store import Store as Store
 from .store import find_run as find_run
+from .store import has_ended as has_ended
 from .store import open_store as open_store
 from .store import summarize as summarize
 from .summary import ENDINGS as ENDINGS

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import apsw
 
-from ..core import SigningKey, allocate, owner_key, sync_data
+from ..core import FILE_MODE, SigningKey, allocate, owner_key, sync_data
 from .database import (
     KEPT_WAL_BYTES,
     SHORT_BYTES,
@@ -23,7 +23,6 @@ from .database import (
     reservable_bytes,
     sign_head,
 )
-from .durable_files import FILE_MODE
 from .interface import Head, digest, encode_body, first_link, next_link
 from .packing import Packer, pack_dictionary, unpack_dictionary
 from .write_queue import Batch

@@ -10,8 +10,7 @@ from urllib.parse import quote
 import apsw
 import msgspec
 
-from ..core import InterlockError, InvalidState, NotFound, SigningKey, allocate
-from .durable_files import FILE_MODE
+from ..core import FILE_MODE, InterlockError, InvalidState, NotFound, SigningKey, allocate
 from .interface import Head, digest, encode_body, first_link
 from .lock import find_owner
 from .summary import RunSummary

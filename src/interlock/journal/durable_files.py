@@ -8,30 +8,15 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..core import FILE_MODE, write_whole
+
 FOLDER_MODE = 0o700
-FILE_MODE = 0o600
 
 
 def write_durably(path: Path, data: bytes) -> None:
     """Replace a file's content atomically; when this returns, it is on the disk."""
     write_whole(path, data, sync=True)
     sync_folder(path.parent)
-
-
-def write_whole(path: Path, data: bytes, *, sync: bool = False) -> None:
-    """Replace a file's content atomically: a reader finds the old or the new one."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, FILE_MODE)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            if sync:
-                file.flush()
-                os.fsync(file.fileno())
-        draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
 
 
 @contextlib.contextmanager

@@ -18,9 +18,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..core import BadInput, InterlockError, SigningKey, from_json, is_signed_by, owner_key
+from ..core import FILE_MODE, BadInput, InterlockError, SigningKey, from_json, is_signed_by, owner_key
 from .database import MIGRATIONS, explain
-from .durable_files import FILE_MODE, FOLDER_MODE
+from .durable_files import FOLDER_MODE
 from .folder import LAUNCH, RunFolder
 from .reader import JournalReader
 from .verify import MOST, Damage, Verification, verify_journal

@@ -11,9 +11,8 @@ from pathlib import Path
 import msgspec
 
 from ..config import Config
-from ..core import BadInput, InterlockError, NotFound, RunSpec, from_json, read_small, user_folder
+from ..core import BadInput, InterlockError, NotFound, RunSpec, from_json, read_small, user_folder, write_whole
 from ..process import TreeHandle
-from .durable_files import write_whole
 from .lock import OwnerInfo, RunLock, find_owner
 
 TREE = "tree.json"

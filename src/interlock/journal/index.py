@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ..core import msgpack_decoder
+from ..core import msgpack_decoder, write_whole
 from .folder import RunFolder
 from .summary import RunSummary
 
@@ -69,15 +69,8 @@ class Index:
         if not self._changed:
             return
         self._changed = False
-        draft = self._file.with_name(f"{NAME}-{os.urandom(4).hex()}")
-        try:
-            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            with open(descriptor, "wb") as file:
-                file.write(msgspec.msgpack.encode(_File(VERSION, self._runs)))
-            draft.replace(self._file)
-        except OSError:
-            with contextlib.suppress(OSError):
-                draft.unlink()
+        with contextlib.suppress(OSError):
+            write_whole(self._file, msgspec.msgpack.encode(_File(VERSION, self._runs)))
 
     def _load(self) -> dict[str, _Known]:
         try:

@@ -12,8 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ..core import InterlockError, InvalidState, from_json
-from .durable_files import FILE_MODE
+from ..core import FILE_MODE, InterlockError, InvalidState, from_json
 
 PATIENCE_S = 0.5
 """How long we try to acquire the lock: a process that looks up the owner holds it for some microseconds."""

@@ -75,7 +75,7 @@ class JournalReader(JournalReading):
         left = limit
         while left is None or left > 0:
             want = CHUNK if left is None else min(CHUNK, left)
-            rows = self._rows(after, kinds, want)
+            rows = self._select(_COLUMNS, "seq > ?", (after,), kinds, want)
             # One by one: a short row may unpack to a long record.
             for row in rows:
                 yield self._record(row)
@@ -99,12 +99,11 @@ class JournalReader(JournalReading):
 
         `text` is searched for in the body's values, any of `having` in its JSON; both ignore case.
         """
-        if kinds is not None and not kinds:
-            return []
-        where, values = ["seq > ?"], [after]
+        where = ["seq > ?"]
+        conditions: list[apsw.SQLiteValue] = [after]
         if before is not None:
-            where, values = [*where, "seq < ?"], [*values, before]
-        conditions: list[apsw.SQLiteValue] = list(values)
+            where.append("seq < ?")
+            conditions.append(before)
         if text:
             where.append(_LIKE)
             conditions.append(f"%{_escape(msgspec.json.encode(text).decode()[1:-1])}%")
@@ -112,24 +111,15 @@ class JournalReader(JournalReading):
             # Several times faster than instr.
             where.append(f"({' OR '.join([_LIKE] * len(having))})")
             conditions += [f"%{_escape(each)}%" for each in having]
-        clause = " AND ".join(where)
-        if kinds is None:
-            each, given = f"{_COLUMNS} WHERE {clause}", conditions
-        else:
-            each = " UNION ALL ".join([f"{_COLUMNS} WHERE kind = ? AND {clause}"] * len(kinds))
-            given = [value for kind in sorted(kinds) for value in (kind, *conditions)]
-        order = "DESC" if newest else "ASC"
-        rows = self._ask(f"{each} ORDER BY seq {order} LIMIT ?", (*given, limit))
+        rows = self._select(_COLUMNS, " AND ".join(where), conditions, kinds, limit, newest=newest)
         found = [self._record(row) for row in rows]
         return found[::-1] if newest else found
 
     def bodies(self, after: int = 0, kinds: Set[str] = frozenset()) -> Iterator[tuple[int, str, bytes]]:
         """The seq, kind and JSON of every record of these kinds, for summing up a journal."""
         columns = "SELECT seq, kind, CAST(body AS BLOB) FROM record"
-        each = " UNION ALL ".join([f"{columns} WHERE kind = ? AND seq > ?"] * len(kinds))
         while True:
-            asked = [value for kind in sorted(kinds) for value in (kind, after)]
-            rows = self._ask(f"{each} ORDER BY seq LIMIT ?", (*asked, BIG_CHUNK))
+            rows = self._select(columns, "seq > ?", (after,), kinds, BIG_CHUNK)
             for seq, kind, stored in rows:
                 with contextlib.suppress(DamagedBody):
                     yield seq, kind, self._unpack(seq, stored)
@@ -252,14 +242,28 @@ class JournalReader(JournalReading):
     def close(self) -> None:
         self._connection.close()
 
-    def _rows(self, after: int, kinds: Set[str] | None, limit: int) -> list[tuple[Any, ...]]:
+    def _select(
+        self,
+        columns: str,
+        where: str,
+        values: Sequence[apsw.SQLiteValue],
+        kinds: Set[str] | None,
+        limit: int,
+        *,
+        newest: bool = False,
+    ) -> list[tuple[Any, ...]]:
+        """The first or newest rows that meet a condition, of some kinds.
+
+        One ordered index scan per kind, merged: no sorting, however long the journal is.
+        """
         if kinds is None:
-            return self._ask(f"{_COLUMNS} WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
-        if not kinds:
+            each, given = f"{columns} WHERE {where}", list(values)
+        else:
+            each = " UNION ALL ".join([f"{columns} WHERE kind = ? AND {where}"] * len(kinds))
+            given = [value for kind in sorted(kinds) for value in (kind, *values)]
+        if not each:
             return []
-        # One ordered index scan per kind, merged: no sorting, however long the journal is.
-        each = " UNION ALL ".join([f"{_COLUMNS} WHERE kind = ? AND seq > {min(int(after), _LARGEST)}"] * len(kinds))
-        return self._ask(f"{each} ORDER BY seq LIMIT ?", (*sorted(kinds), limit))
+        return self._ask(f"{each} ORDER BY seq {'DESC' if newest else 'ASC'} LIMIT ?", (*given, limit))
 
     def _record(self, row: tuple[Any, ...]) -> Record:
         """A record; one of kind `lost` if its bytes are damaged."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import Struct, field
 
-from ..core import InterlockError, Intervention, Issue, msgpack_decoder, read_small
+from ..core import InterlockError, Intervention, Issue, msgpack_decoder, read_small, write_whole
 from ..journal_records import (
     GuiChunkRecord,
     GuiModelCallRecord,
@@ -18,7 +18,6 @@ from ..journal_records import (
     StepRecord,
     decode_body,
 )
-from .durable_files import write_whole
 from .folder import RunFolder
 from .interface import digest
 from .reader import JournalReader

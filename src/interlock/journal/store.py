@@ -12,9 +12,20 @@ from pathlib import Path
 import msgspec
 
 from ..config import Config
-from ..core import BadInput, Clock, InterlockError, InvalidState, NotFound, RunSpec, SystemClock, owner_key
+from ..core import (
+    ENDED,
+    BadInput,
+    Clock,
+    InterlockError,
+    InvalidState,
+    NotFound,
+    RunSpec,
+    SystemClock,
+    owner_key,
+    write_whole,
+)
 from .database import create_database
-from .durable_files import FOLDER_MODE, sync_folder, write_whole
+from .durable_files import FOLDER_MODE, sync_folder
 from .folder import RunFolder, check_run_id, default_root, is_run_id, store_root
 from .index import Index, read_stamp
 from .interface import encode_body
@@ -150,6 +161,13 @@ class Store:
 def open_store(config: Config) -> Store:
     """The store that the configuration names."""
     return Store(store_root(config))
+
+
+def has_ended(folder: RunFolder) -> bool:
+    """Whether a run has ended, according to its journal."""
+    with JournalReader.open(folder) as reader:
+        summary = reader.summary()
+    return summary is None or summary.status in ENDED
 
 
 def summarize(folder: RunFolder) -> RunSummary | None:

@@ -16,7 +16,7 @@ MatchStatus = Literal["match", "partial", "mismatch", "missing"]
 
 
 class ReplayStatus(enum.Enum):
-    """How the session looks."""
+    """The state of the screen."""
 
     NORMAL = "normal"
     DIALOG_BLOCKING = "dialog"
@@ -27,14 +27,14 @@ class ReplayStatus(enum.Enum):
 
 
 class GuiSessionRecord(Struct, frozen=True):
-    """kind `gui_session`: a session of so many chunks begins."""
+    """kind `gui_session`: a session begins, with its number of chunks."""
 
     session_id: str
     chunks: int
 
 
 class GuiChunkRecord(Struct, frozen=True):
-    """kind `gui_chunk`: a chunk was typed, and its file is as expected."""
+    """kind `gui_chunk`: a chunk was typed, and its file has the expected content."""
 
     chunk: int
     path: str = ""
@@ -84,12 +84,12 @@ class InterventionEvent(Struct, frozen=True):
 
     @property
     def time(self) -> datetime:
-        """When the check was, in UTC."""
+        """The time of the check, in UTC."""
         return datetime.fromtimestamp(self.timestamp, UTC)
 
     @property
     def screenshot(self) -> Path | None:
-        """The picture that was looked at, where one was saved."""
+        """The saved screenshot, if there is one."""
         return Path(self.screenshot_path) if self.screenshot_path is not None else None
 
 
@@ -109,9 +109,9 @@ class GuiModelCallRecord(Struct, frozen=True, kw_only=True):
 
 
 class FileComparison(Struct, frozen=True):
-    """How one file came out.
+    """The comparison of one file with its expected content.
 
-    `exact` is equality after line ends; `method` says how the similarity was found; `reason` why a file could not
+    `exact` is equality apart from line ends; `method` says how the similarity was found; `reason` why a file could not
     be compared. `lines_lost`, `lines_added` and `lines_changed` count lines that differ.
     """
 
@@ -150,7 +150,7 @@ class VerificationResult(Struct, frozen=True):
 
 
 class GuiResultRecord(Struct, frozen=True, kw_only=True):
-    """kind `gui_result`: how the session went."""
+    """kind `gui_result`: the result of the session."""
 
     completed: bool
     success: bool = False

@@ -10,7 +10,7 @@ from ..core import Status, WedgedKind
 class StartedRecord(Struct, frozen=True, omit_defaults=True):
     """kind `started`: the command runs. `limits` says who enforces each limit on its processes.
 
-    `successor` says that it ran already: its owner died, and the one that writes this has taken over.
+    `successor` says that it was already running: its owner died, and the writer of this record took over.
     """
 
     pid: int
@@ -20,13 +20,13 @@ class StartedRecord(Struct, frozen=True, omit_defaults=True):
 
 
 class StatusRecord(Struct, frozen=True):
-    """kind `status`: the status that supervision found at a step; a successor needs it to decide the same."""
+    """kind `status`: the status at a step; a successor needs it to reach the same decisions."""
 
     status: Status
 
 
 class LimitRecord(Struct, frozen=True, omit_defaults=True):
-    """kind `limit`: a limit that was set, that made the run wait, or that ended it."""
+    """kind `limit`: a limit that was set, or that delayed or ended the run."""
 
     what: str
     limit: str = ""
@@ -75,14 +75,14 @@ class FenceRecord(Struct, frozen=True, omit_defaults=True):
 
 
 class TranscriptRecord(Struct, frozen=True):
-    """kind `transcript`: how far an agent's transcript has been read."""
+    """kind `transcript`: up to where an agent's transcript has been read."""
 
     path: str
     offset: int
 
 
 class ProxiedRecord(Struct, frozen=True):
-    """kind `proxied`: something that the client's own history lacks, and the item after which it belongs.
+    """kind `proxied`: an addition to the client's own history, and the item after which it belongs.
 
     `text` is a message to the agent; `items` an exchange between the model and us, which is never stored. With `until`
     it is a gap instead: what follows up to that item is left out, because the run was rolled back.

@@ -11,10 +11,10 @@ from ..proof import ClaimVerdict, TestFact
 
 
 class StepRecord(Struct, frozen=True, omit_defaults=True):
-    """kind `step`: a step as admitted, its review, and the decision where that was not to proceed.
+    """kind `step`: a step, its review, and the decision if that was not to proceed.
 
-    `unobserved` says that supervision was broken when it came, `stalled` that the run made no progress with it.
-    `cost_usd` is its price by the price list, where its usage does not say. `absent` are files that it claims to have
+    `unobserved` says that supervision failed at this step, `stalled` that the step made no progress.
+    `cost_usd` is its price by the price list, if its usage has none. `absent` are files that it claims to have
     written and that are missing.
     """
 
@@ -39,7 +39,7 @@ class InterventionRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class AppliedRecord(Struct, frozen=True, omit_defaults=True):
-    """kind `applied`: how a directive went."""
+    """kind `applied`: the result of a directive."""
 
     directive: Directive
     applied: Applied
@@ -47,8 +47,8 @@ class AppliedRecord(Struct, frozen=True, omit_defaults=True):
 
 
 class Opinion(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """kind `opinion`: what the judge said of a finding, a call or the run's course; `agrees` is None if it said
-    nothing usable. `issue` is what it raises by itself."""
+    """kind `opinion`: the judge's opinion of a finding, a call or the run's direction; `agrees` is None if its
+    answer was not usable. `issue` is one that it raises itself."""
 
     issue_id: str
     key: str
@@ -60,7 +60,7 @@ class Opinion(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class RestoredRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """kind `restored`: the workspace went back to a checkpoint."""
+    """kind `restored`: the workspace was restored to a checkpoint."""
 
     checkpoint_id: str
     safety_id: str
@@ -77,9 +77,9 @@ class SnapshotRecord(Struct, frozen=True):
 
 
 class EpisodeRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """kind `episode`: a problem as it opened, was answered or ended; the newest of an id has its state.
+    """kind `episode`: a problem that opened, was answered or ended; the newest record of an id is its state.
 
-    `what` is stuck, in a few words, and `place` where in the code; `rung` is the newest answer's; `tokens`, `cost_usd`
+    `what` the agent is stuck on, in a few words; `place` in the code; `rung` of the newest answer; `tokens`, `cost_usd`
     and `calls` were spent since it opened; `ending` is how it ended.
     """
 
@@ -112,8 +112,8 @@ class PersonRecord(Struct, frozen=True):
 class ProofRecord(Struct, frozen=True, omit_defaults=True):
     """kind `proof`: each claim with its verdict on a tree (a checkpoint's id), and what changed about the tests.
 
-    `step` is the number of steps so far. `contract` says line by line what was kept and broken of it, `ending` what is
-    odd about how the run ended.
+    `step` is the number of steps so far. `contract` has the result of each clause, `ending` what is
+    unusual about the end of the run.
     """
 
     claims: tuple[ClaimVerdict, ...] = ()
@@ -131,7 +131,7 @@ SHOWN = 4
 class ContractRecord(Struct, frozen=True, omit_defaults=True):
     """kind `contract`: what the run may and must do, from now on.
 
-    `setup` are digests of what sets its checks up, `refs` the branches of its repository.
+    `setup` are digests of the files that configure its checks, `refs` the branches of its repository.
     """
 
     contract: Contract
@@ -140,7 +140,7 @@ class ContractRecord(Struct, frozen=True, omit_defaults=True):
 
 
 class BreachRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """kind `breach`: what happened against a clause: files that were restored, or left alone; commits and pushes."""
+    """kind `breach`: a violated clause: files that were restored or left alone; commits and pushes."""
 
     step: int
     clause: str
@@ -151,14 +151,14 @@ class BreachRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """What broke the clause, and what was done about it."""
+        """What violated the clause, and what was done about it."""
         parts = [f"restored {_some(self.restored)}"] if self.restored else []
         parts += [f"{_some(self.left)} changed and was not restored"] if self.left else []
         return "; ".join([*parts, *self.git[:SHOWN]])
 
 
 class CommandResult(Struct, frozen=True, omit_defaults=True):
-    """One command of `done_when`, as Interlock ran it. Without an exit status it took too long or could not start."""
+    """One command of `done_when`, as Interlock ran it. Without an exit status, it timed out or could not start."""
 
     command: str
     exit_status: int | None = None
@@ -178,7 +178,7 @@ class CommandResult(Struct, frozen=True, omit_defaults=True):
 
 
 class StopGateRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """kind `stop_gate`: the agent said that it is done, and what followed.
+    """kind `stop_gate`: the agent said that it is done, and the response.
 
     `returns` counts how often failing commands went back to the agent; `claims` are those that it was asked to prove.
     """

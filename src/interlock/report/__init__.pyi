@@ -13,7 +13,9 @@ from .episodes import Acked as Acked
 from .episodes import ControlCommand as ControlCommand
 from .episodes import ControlResult as ControlResult
 from .episodes import Problem as Problem
+from .episodes import ShownRequest as ShownRequest
 from .episodes import Tried as Tried
+from .episodes import merge_controls as merge_controls
 from .episodes import read_problems as read_problems
 from .episodes import tried_line as tried_line
 from .fleet import Fleet as Fleet

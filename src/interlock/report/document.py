@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from .._version import __version__
-from ..core import LADDER, PAUSE, Issue, RunSpec
+from ..core import LADDER, PAUSE, SEVERITIES, Issue, RunSpec
 from ..journal import RunSummary, Series, Sums, verify_journal
 from ..journal_records import ProofRecord, VerificationResult
 from ..output import LastLines, read_last_lines
@@ -26,8 +26,6 @@ LINES = 3000
 
 MARKS = 200
 TOP = len(LADDER) - 1
-
-SEVERITIES = ("low", "medium", "high", "critical")
 
 
 class RungUse(Struct, frozen=True):
@@ -113,7 +111,7 @@ class Document(Struct, frozen=True, kw_only=True):
 
 
 def damage_sentences(story: Story) -> tuple[str, ...]:
-    """Sentences on parts of the journal that are not as its owner wrote them."""
+    """Sentences about damage to the journal."""
     found = verify_journal(story.folder)
     return tuple(f"The journal cannot be relied on: {damage.what}." for damage in found.damage[:DAMAGES])
 

@@ -12,6 +12,7 @@ from ..control import Ack, Request, Result, result_words
 from ..core import SEVERITIES, Intervention, Record, Severity, short_name
 from ..journal import JournalReader
 from ..journal_records import EpisodeRecord, InterventionRecord, read_body
+from ..link import SentRequest
 from .words import episode_cost, episode_ending, outcome_words
 
 KEPT = 500
@@ -234,3 +235,70 @@ def apply_controls(known: dict[str, ControlCommand], records: Iterable[Record], 
             control.result = ControlResult(payload.code or None, payload.status, record.time, words)
         while len(known) > keep:
             del known[next(iter(known))]
+
+
+class ShownRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One request as a screen shows it: from the journal, and from what its sender here knows."""
+
+    request_id: str
+    command: str
+    outcome: str
+    requested: float
+    actor: str = ""
+    reason: str = ""
+    acked: float | None = None
+    answered: float | None = None
+    code: str | None = None
+    message: str = ""
+    notice: str = ""
+    attempts: int = 1
+    in_journal: bool = True
+
+
+def merge_controls(
+    known: Iterable[ControlCommand], sent: Iterable[SentRequest], *, owned: bool, actor: str = "dashboard"
+) -> list[ShownRequest]:
+    """All requests, oldest first: as in the journal, else as sent from here by `actor`."""
+    ours = {each.request_id: each for each in sent}
+    shown = [_from_journal(control, ours.pop(control.request_id, None), owned) for control in known]
+    shown += [_from_sending(each, actor) for each in ours.values()]
+    return sorted(shown, key=lambda each: each.requested)
+
+
+def _from_journal(control: ControlCommand, ours: SentRequest | None, owned: bool) -> ShownRequest:
+    outcome = str(control.outcome(owned=owned))
+    result = control.result
+    if outcome == "pending" and ours is not None and ours.state == "unknown":
+        outcome = "unknown"
+    message = result.message if result is not None else ours.message if ours is not None else ""
+    return ShownRequest(
+        request_id=control.request_id,
+        command=control.command,
+        outcome=outcome,
+        requested=ours.time if ours is not None else control.requested_at,
+        actor=control.actor,
+        reason=control.reason,
+        acked=control.ack.time if control.ack is not None else None,
+        answered=result.time if result is not None else None,
+        code=result.code if result is not None else None,
+        message=message,
+        notice=ours.notice if ours is not None and result is None else "",
+        attempts=ours.attempts if ours is not None else 1,
+    )
+
+
+def _from_sending(sent: SentRequest, actor: str) -> ShownRequest:
+    return ShownRequest(
+        request_id=sent.request_id,
+        command=sent.command,
+        outcome="pending" if sent.state == "sent" else sent.state,
+        requested=sent.time,
+        actor=actor,
+        reason=sent.reason or "",
+        answered=sent.answered if sent.state in ("success", "failure") else None,
+        code=sent.code,
+        message=sent.message,
+        notice=sent.notice if sent.state == "sent" else "",
+        attempts=sent.attempts,
+        in_journal=False,
+    )

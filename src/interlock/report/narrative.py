@@ -43,7 +43,7 @@ def narrate(
     chains: tuple[Chain, ...],
     changed: RunChanges,
 ) -> tuple[str, ...]:
-    """The story in sentences."""
+    """The run in sentences."""
     parts = [
         _ending(story),
         _parks_and_hangs(story),
@@ -103,7 +103,7 @@ def _ending(story: Story) -> str:
 
 
 def _parks_and_hangs(story: Story) -> str:
-    """How often it was parked, and which hangs got more than a message."""
+    """How often it was parked, and which hangs Interlock acted on."""
     moments = story.page(kinds=frozenset(("state", "intervention")), limit=SEARCHED_MOMENTS)
     bodies = [moment.body for moment in moments]
     parks = sum(isinstance(body, ParkedRecord) and body.source != "hang" for body in bodies)

@@ -55,7 +55,7 @@ class Story:
         self.spec: RunSpec
         """The run's description."""
         self.summary: RunSummary
-        """How the run is, in one row; `summary.shown` is the status for people."""
+        """The run in one row; `summary.shown` is the status for people."""
         self._lock = threading.RLock()
         self._reader: JournalReader | None = None
         self._inode = 0

@@ -78,7 +78,7 @@ class RecordText(Struct, frozen=True):
 
 
 def describe_record(body: RecordBody) -> RecordText:
-    """The words for a record. A kind without words is a type error."""
+    """The text of a record. A kind without text is a type error."""
     level: Level
     match body:
         case StepRecord():
@@ -163,8 +163,8 @@ def describe_record(body: RecordBody) -> RecordText:
             return RecordText("note", "critical", title, _join("; ", body.path, answer))
         case records.FenceRecord():
             if not body.host:
-                return RecordText("note", "warning", "the containment refused what a tool tried", one_line(body.why))
-            return RecordText("note", "warning", f"the fence refused {one_line(body.host)}:{body.port}", body.why)
+                return RecordText("note", "warning", "the sandbox blocked an action of a tool", one_line(body.why))
+            return RecordText("note", "warning", f"the fence blocked {one_line(body.host)}:{body.port}", body.why)
         case records.TranscriptRecord():
             return RecordText("note", "quiet", f"transcript read up to byte {body.offset:,}", body.path)
         case records.ProxiedRecord():
@@ -202,7 +202,7 @@ def describe_record(body: RecordBody) -> RecordText:
         case records.GuiChunkRecord():
             return RecordText("step", "info", one_line(f"chunk {body.chunk}: {body.path}"), "", body.chunk)
         case records.GuiTroubleRecord():
-            return RecordText("note", "warning", one_line(f"problem:  {body.trouble}"), "", body.chunk)
+            return RecordText("note", "warning", one_line(f"problem: {body.trouble}"), "", body.chunk)
         case InterventionEvent():
             return describe_check(body)
         case records.GuiModelCallRecord():

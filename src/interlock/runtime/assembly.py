@@ -203,10 +203,7 @@ def open_notifier(config: Config, on_failure: Callable[[DeliveryFailure], None] 
     if not channels:
         return None
     return Notifier(
-        channels,
-        on_failure=on_failure,
-        repeat_s=settings.repeat_seconds,
-        most_per_hour=settings.most_per_hour,
+        channels, on_failure=on_failure, repeat_s=settings.repeat_seconds, most_per_hour=settings.most_per_hour
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import socket
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..config import Budget, Config
 from ..core import RunSpec, Spend
@@ -83,8 +83,11 @@ class RunBudgets:
         self._last = total
         reached: BudgetReached | None = None
         for budget in self._budgets:
-            over = self._report(budget, total, now, reserve=reserve and reached is None)
-            reached = reached or (over if reserve else None)
+            reserving = reserve and reached is None and budget.on_limit != "warn"
+            most = Amount(budget.max_cost_usd or 0.0, budget.max_tokens or 0)
+            standing = self._report(budget, now, reserve=self._step if reserving else NOTHING, most=most)
+            if reserve and reached is None and standing is not None and not standing.allowed:
+                reached = BudgetReached(budget, standing.used, standing.reserved)
         return reached
 
     def is_news(self, over: BudgetReached, now: float) -> bool:
@@ -97,7 +100,7 @@ class RunBudgets:
     def hold(self, over: BudgetReached, now: float) -> None:
         """Note that the run is held for this budget; resuming it allows a bit more."""
         self._held.add(over.budget.name)
-        self._report_hold(over.budget, now, held=True)
+        self._report(over.budget, now, held=True)
 
     def resumed(self, now: float) -> None:
         """The run is not held. If it was held for a budget, a person now allows a tenth more than is claimed."""
@@ -105,54 +108,33 @@ class RunBudgets:
             if self._recalled and budget.name not in self._held:
                 continue
             # Check the ledger the first time: a predecessor may have died before it could allow more.
-            standing = self._report_hold(budget, now)
+            standing = self._report(budget, now)
             if standing is not None and (standing.held or budget.name in self._held):
                 tenth = Amount((budget.max_cost_usd or 0.0) * MORE, int((budget.max_tokens or 0) * MORE))
                 limit = Amount(budget.max_cost_usd or 0.0, budget.max_tokens or 0)
                 # Start from what is claimed now: other runs may have spent in between, and the run would pause again.
                 claimed = standing.used.plus(standing.reserved)
-                self._report_hold(budget, now, more=claimed.minus(limit).plus(tenth))
+                self._report(budget, now, more=claimed.minus(limit).plus(tenth))
         self._recalled = True
         self._held.clear()
 
     def close(self, spend: Spend, now: float, *, ended: bool) -> None:
         """Release reservations; a run that has not `ended` will be continued by another owner."""
+        self._last = Amount(spend.cost_usd, spend.tokens)
         for budget in self._budgets:
-            period, before = self._period(budget, now)
-            report = UsageReport(
-                run_id=self._spec.run_id, total=Amount(spend.cost_usd, spend.tokens), before=before, ended=ended
-            )
-            with contextlib.suppress(Exception):
-                self._ledger.report(budget.name, period, report)
+            self._report(budget, now, ended=ended)
         self._ledger.close()
 
-    def _report(self, budget: Budget, total: Amount, now: float, *, reserve: bool) -> BudgetReached | None:
+    def _report(self, budget: Budget, now: float, **fields: object) -> Standing | None:
+        """Report the run's usage, with other fields of UsageReport; None if the ledger cannot be written."""
         period, before = self._period(budget, now)
-        report = UsageReport(
-            run_id=self._spec.run_id,
-            total=total,
-            before=before,
-            reserve=self._step if reserve and budget.on_limit != "warn" else NOTHING,
-            most=Amount(budget.max_cost_usd or 0.0, budget.max_tokens or 0),
-        )
+        report = replace(UsageReport(run_id=self._spec.run_id, total=self._last, before=before), **fields)
         try:
-            standing = self._ledger.report(budget.name, period, report)
+            return self._ledger.report(budget.name, period, report)
         except Exception as error:  # noqa: BLE001  a ledger that cannot be written must not stop the agent
             if not self._broken:
                 self._broken = True
                 log.warning("budgets of run %s cannot be kept: %s", self._spec.run_id, error)
-            return None
-        return None if standing.allowed else BudgetReached(budget, standing.used, standing.reserved)
-
-    def _report_hold(
-        self, budget: Budget, now: float, *, held: bool = False, more: Amount | None = None
-    ) -> Standing | None:
-        """Report a hold, or an increase allowed by a person; None if the ledger cannot be written."""
-        period, before = self._period(budget, now)
-        report = UsageReport(run_id=self._spec.run_id, total=self._last, before=before, held=held, more=more)
-        try:
-            return self._ledger.report(budget.name, period, report)
-        except Exception:  # noqa: BLE001  logged where a step is reported
             return None
 
     def _period(self, budget: Budget, now: float) -> tuple[str, Amount]:

@@ -83,7 +83,7 @@ class Checkpointing:
                 changed=tuple(change.path for change in restored.changed),
                 left_alone=tuple(left.path for left in restored.left_alone),
                 by="a person" if order.reason == PERSON else "interlock",
-            ),
+            )
         )
 
 

@@ -8,9 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..config import Config
-from ..core import ENDED, InvalidState, NotFound, RunSpec
+from ..core import InvalidState, NotFound, RunSpec
 from ..intervene import RecoveryOption
-from ..journal import TREE, JournalReader, RunFolder, Store, new_run_id, read_tree
+from ..journal import TREE, RunFolder, Store, has_ended, new_run_id, read_tree
 from ..link import noted_socket
 from ..process import attach
 from .incidents import Incidents, StoredIncident
@@ -93,7 +93,7 @@ def clean_up(folder: RunFolder) -> tuple[str, ...]:
         if path is not None and path.exists():
             path.unlink(missing_ok=True)
             done.append(f"removed {path.name}")
-    if _is_live(folder):
+    if folder.owner() is None and not has_ended(folder):
         with Run.reopen(folder) as run:
             run.end("aborted", "EMERGENCY_STOP", "cleaned up after an emergency stop")
         done.append("marked as aborted")
@@ -112,12 +112,3 @@ def _restore(old: RunSpec, checkpoint_id: str, config: Config) -> None:
 
 def _inbox_files(folder: RunFolder) -> list[Path]:
     return list(folder.inbox.glob("*")) if folder.inbox.is_dir() else []
-
-
-def _is_live(folder: RunFolder) -> bool:
-    """Whether the journal says that the run is live although it has no owner."""
-    if folder.owner() is not None:
-        return False
-    with JournalReader.open(folder) as reader:
-        summary = reader.summary()
-    return summary is not None and summary.status not in ENDED

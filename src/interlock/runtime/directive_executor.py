@@ -226,9 +226,7 @@ class DirectiveRunner:
 
     def _do(self, directive: Directive, ruling: Ruling) -> Applied:
         applied = self._guard.part(
-            "supervisor",
-            lambda: self.executor.carry_out(directive),
-            Applied(False, "it failed; see the fault record"),
+            "supervisor", lambda: self.executor.carry_out(directive), Applied(False, "it failed; see the fault record")
         )
         self.run.record(AppliedRecord(directive, applied, ruling.intervention.id))
         return applied

@@ -100,16 +100,17 @@ class LimitEnforcer:
             # After the hold: if the owner dies in between, the run still says why it is held.
             self._budgets.hold(reached, now)
             return Decision("hold", reason=f"{words}. The run needs a person.")
-        self._guard.part("journal", lambda: self._run.end("done", "MAX_ITERATIONS", words), None)
-        self._executor.carry_out(Stop(f"limit: {words}"))
-        return Decision("stop", reason=words)
+        return self._end_run(words)
 
     def _over(self, over: LimitExceeded) -> Decision:
         self._recorder.run.record(LimitRecord(str(over), limit=over.limit))
         if not over.ends:
             self._guard.part("journal", lambda: self._hold(Hold(str(over), kind="limit")), "")
             return Decision("deny", reason=f"{over}. The run needs a person.")
+        return self._end_run(str(over))
+
+    def _end_run(self, words: str) -> Decision:
         # A journal that cannot be written must not prevent the agent from being stopped.
-        self._guard.part("journal", lambda: self._run.end("done", "MAX_ITERATIONS", str(over)), None)
-        self._executor.carry_out(Stop(f"limit: {over}"))
-        return Decision("stop", reason=str(over))
+        self._guard.part("journal", lambda: self._run.end("done", "MAX_ITERATIONS", words), None)
+        self._executor.carry_out(Stop(f"limit: {words}"))
+        return Decision("stop", reason=words)

@@ -24,7 +24,7 @@ BUDGETS: tuple[tuple[str, str, str], ...] = (
 
 
 HEADROOM = 1.5
-"""A throttled process may use this multiple of its peak usage: less would end it instead of slowing it down."""
+"""A throttled process may use this multiple of its peak usage; with less it would be killed, not slowed down."""
 
 NOT_A_RATE = frozenset(("max_memory_mb", "max_steps", "max_cost_usd"))
 """Memory is enforced by the process package; steps and dollars are only budgets."""

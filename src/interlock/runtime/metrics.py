@@ -155,7 +155,7 @@ COUNTS = {
 }
 MADE = "Interventions by outcome: pending when made, success or failure when judged"
 WORKED = f"Share of the last {LAST_JUDGED} judged interventions that worked"
-OVER = "Episodes that are over, by how they ended"
+OVER = "Ended episodes, by how they ended"
 ASKED = "Control requests by command and status"
 
 

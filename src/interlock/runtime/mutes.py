@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..core import BadInput, from_json, sha256, user_folder
+from ..core import BadInput, from_json, sha256, user_folder, write_whole
 
 
 def mutes_file(project: Path) -> Path:
@@ -33,6 +33,4 @@ def write_mutes(project: Path, keys: frozenset[str]) -> None:
     """Store a project's mutes, replacing the earlier ones."""
     file = mutes_file(project)
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = file.with_suffix(".new")
-    draft.write_bytes(msgspec.json.encode(sorted(keys)))
-    draft.replace(file)
+    write_whole(file, msgspec.json.encode(sorted(keys)))

@@ -83,7 +83,7 @@ class Gate:
         self._rested_s += seconds
 
     def through(self, passages: PassageCounter) -> None:
-        """Let the control endpoint count every passage."""
+        """Have the control endpoint count every passage."""
         self._passages = passages
 
     def set_status(self, status: Status, revision: int) -> bool:

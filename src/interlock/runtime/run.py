@@ -69,7 +69,7 @@ class Run:
 
     @classmethod
     def reopen(cls, folder: RunFolder, clock: Clock | None = None) -> Run:
-        """Become the owner of a run whose owner is gone."""
+        """Take over a run whose owner is gone."""
         clock = clock or SystemClock()
         run = cls(folder.spec(), Journal.open(folder, clock), folder, clock)
         run.reason = _reason_in(run.journal.reader())

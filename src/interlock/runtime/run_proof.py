@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ..core import InterlockError, Step
+from ..core import CheckpointInfo, InterlockError, Step
 from ..journal_records import BreachRecord, ProofRecord, StopGateRecord, read_body
 from ..proof import ClaimVerdict, TestFact
 from .decision_pipeline import DecisionPipeline
@@ -27,25 +27,18 @@ class RunProof:
         self._run, self._workspace, self._guard = run, workspace, guard
         self._recorded: tuple[object, ...] = ()
 
-    def now(self, *, since: int = 0) -> ProofRecord:
-        """Each claim since a step, with its verdict for the current tree, and what changed about the tests."""
-        workspace = self._workspace
-        if workspace is None or workspace.newest is None:
-            return ProofRecord(self._verdicts(since=since), step=self._run.summary.steps)
+    def now(self) -> ProofRecord:
+        """Each claim with its verdict for the current tree, and what changed about the tests."""
+        newest = self._workspace.newest if self._workspace is not None else None
+        if self._workspace is None or newest is None:
+            return self._at(None)
         # Changes made by a process without steps are its own; those after a visible call may be someone else's.
-        cause = MEANWHILE if workspace.newest.cause == MEANWHILE else CAUSE
-        return self._at(workspace, workspace.create("", workspace.newest.step, cause).id, since)
+        return self._at(self._workspace.create("", newest.step, MEANWHILE if newest.cause == MEANWHILE else CAUSE))
 
     def note(self, step: Step) -> None:
         """Record the verdicts on a message's claims immediately, using the newest checkpoint instead of a new one."""
-        if step.kind != "message" or self._pipeline.proof.claimed_at != step.index:
-            return
-        newest = self._workspace.newest if self._workspace is not None else None
-        if self._workspace is None or newest is None:
-            found = ProofRecord(self._verdicts(), step=self._run.summary.steps)
-        else:
-            found = self._at(self._workspace, newest.id, 0)
-        self._record_if_new(found)
+        if step.kind == "message" and self._pipeline.proof.claimed_at == step.index:
+            self._record_if_new(self._at(self._workspace.newest if self._workspace is not None else None))
 
     def record(self, *, settled: bool, by_itself: bool) -> None:
         """Record the proof when the run ends, if there is anything to record.
@@ -61,12 +54,6 @@ class RunProof:
             nothing: tuple[str, ...] = ()
             kept = self._guard.part("journal", self.contract_lines, nothing)
             self._guard.part("journal", self._record_if_new, None, replace(found, contract=kept, ending=ending))
-
-    def _verdicts(
-        self, changed: Callable[[str], Sequence[str] | None] | None = None, *, since: int = 0
-    ) -> tuple[ClaimVerdict, ...]:
-        """The verdicts; empty if there was no step."""
-        return self._pipeline.proof.verdicts(changed, since=since) if self._pipeline.has_judged else ()
 
     def contract_lines(self) -> tuple[str, ...]:
         """The contract's results in the journal: the last checks, and every breach."""
@@ -89,22 +76,26 @@ class RunProof:
             self._run.record(found)
 
     def _settled(self) -> ProofRecord:
-        newest = self._workspace.settle() if self._workspace is not None else None
-        if self._workspace is None or newest is None:
-            return ProofRecord(self._verdicts(), step=self._run.summary.steps)
-        return self._at(self._workspace, newest.id, 0)
+        return self._at(self._workspace.settle() if self._workspace is not None else None)
 
-    def _at(self, workspace: RunWorkspace, tree: str, since: int) -> ProofRecord:
+    def _at(self, newest: CheckpointInfo | None) -> ProofRecord:
+        """The proof for the tree of a checkpoint; without one, by the steps alone."""
+        workspace, steps = self._workspace, self._run.summary.steps
+
         def changed(before: str) -> Sequence[str] | None:
+            assert workspace is not None and newest is not None
             try:
-                differing = workspace.checkpoints.diff(before, tree)
+                differing = workspace.checkpoints.diff(before, newest.id)
             except InterlockError:
                 return None
             return [change.path for change in differing if change.kind not in ("touched", "attributes")]
 
-        return ProofRecord(
-            self._verdicts(changed, since=since), self._tests(workspace, tree), tree, self._run.summary.steps
-        )
+        known = workspace is not None and newest is not None
+        judged = self._pipeline.has_judged
+        verdicts = self._pipeline.proof.verdicts(changed if known else None) if judged else ()
+        if workspace is None or newest is None:
+            return ProofRecord(verdicts, step=steps)
+        return ProofRecord(verdicts, self._tests(workspace, newest.id), newest.id, steps)
 
     def _tests(self, workspace: RunWorkspace, tree: str) -> tuple[TestFact, ...]:
         try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ..core import Issue, Step
+from ..core import SEVERITIES, Issue, Step
 from ..journal_records import EpisodeRecord, InterventionRecord, LimitRecord, RecordBody, StepRecord
 from .alerts import Alerts
 from .decision_pipeline import DecisionPipeline
@@ -166,5 +166,4 @@ class StepRecorder:
 
 def worst(issues: tuple[Issue, ...]) -> Issue:
     """The most severe issue, which lists show."""
-    order = {"low": 0, "medium": 1, "high": 2, "critical": 3}
-    return max(issues, key=lambda issue: order[issue.severity or "medium"])
+    return max(issues, key=lambda issue: SEVERITIES.index(issue.severity or "medium"))

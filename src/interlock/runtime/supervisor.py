@@ -63,7 +63,7 @@ PERSON_EVERY_S = 2.0
 """How often to check whether the dashboard is open."""
 
 ALLOWING = ("proceed", "rewrite")
-"""The actions that let a call run."""
+"""The actions that allow a call."""
 
 
 class Supervisor(StepClient):

@@ -59,7 +59,7 @@ class Worker(Generic[T]):
         self._thread.start()
 
     def ask(self, job: Callable[[T], None]) -> None:
-        """Run a job with the resource soon, in its thread."""
+        """Queue a job that uses the resource, for its thread."""
         self._jobs.put(job)
 
     def stop(self) -> None:

@@ -17,26 +17,16 @@ from .pager import text_lines
 from .words import clock_time, count, date_time, level_of
 
 SIGNS = {
-    "step": "·",
-    "review": "▲",
-    "issue": "!",
-    "intervention": "→",
-    "checkpoint": "◆",
-    "control": "⇄",
-    "state": "●",
-    "limit": "≡",
-    "incident": "‼",
-    "approval": "?",
-    "picture": "▣",
-    "note": "∙",
-}
+    "step": "·", "review": "▲", "issue": "!", "intervention": "→", "checkpoint": "◆", "control": "⇄", "state": "●",
+    "limit": "≡", "incident": "‼", "approval": "?", "picture": "▣", "note": "∙",
+}  # fmt: skip
 RESULT = 28
 """Columns that a call leaves to its result."""
 LEVELS = {"quiet": "dim", "info": "", "notice": "level2", "warning": "level3", "critical": "level4"}
 
 FILTERS: tuple[tuple[str, frozenset[str] | None], ...] = (
     ("story", None),
-    ("trouble", frozenset(("review", "issue", "intervention", "limit", "incident", "approval"))),
+    ("problems", frozenset(("review", "issue", "intervention", "limit", "incident", "approval"))),
     ("steps", frozenset(("step", "review"))),
     ("checkpoints", frozenset(("checkpoint",))),
     ("control", frozenset(("control", "state", "approval"))),
@@ -140,7 +130,7 @@ def _rung(moment: TimelineMoment) -> int | None:
 
 
 def _repeats_title(moment: TimelineMoment) -> bool:
-    """Whether the detail only says the title again."""
+    """Whether the detail only repeats the title."""
     return flat(moment.detail, 24) in flat(moment.title, 240)
 
 

@@ -115,7 +115,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("Enter", "open the run, record, issue or difference"),
             ("1 2 3 4, Tab", "timeline, issues, checkpoints, control"),
             ("/", "search: all words must match; Esc clears"),
-            ("f", "filter: all, live, ended; everything, trouble, steps, …"),
+            ("f", "filter: all, live, ended; everything, problems, steps, …"),
             ("Esc", "back"),
         ),
     ),

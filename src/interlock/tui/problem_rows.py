@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from ..core import Issue
-from ..link import SentRequest
-from ..report import ControlCommand, Problem, Tried
+from ..report import Problem, ShownRequest, Tried
 from .line import Line, Piece, fit, flat, severity_style, spread
 from .pager import text_lines
 from .words import clock_time, date_time, span
@@ -68,7 +64,7 @@ def problem_lines(problem: Problem | Issue, width: int) -> list[Line]:
     if problem.agent:
         lines.append((("agent    ", "dim"), (flat(problem.agent), "")))
     if problem.place:
-        lines.append((("place    ", "dim"), (flat(problem.place), "")))
+        lines.append((("where    ", "dim"), (flat(problem.place), "")))
     if problem.relapses:
         lines.append((("came back", "dim"), (f" {problem.relapses}×", "")))
     lines += [(), *text_lines(problem.description, width, "strong"), (), (("tried", "link"),)]
@@ -129,35 +125,7 @@ def incident_lines(stored: StoredIncident, width: int) -> list[Line]:
     return [*lines, (("REPORT", "link!"),), *text_lines(stored.report.to_text(), width)]
 
 
-OUTCOMES = {
-    "sent": ("…", "warn"),
-    "pending": ("…", "warn"),
-    "success": ("✓", "good"),
-    "failure": ("✗", "bad"),
-    "unknown": ("?", "level3"),
-}
-
-
-class ControlEntry(Struct, frozen=True, kw_only=True):
-    """A request as it is shown: who sent it when, whether it was acknowledged, and the reply."""
-
-    request_id: str
-    command: str
-    when: float
-    actor: str = ""
-    reason: str = ""
-    acked: float | None = None
-    answered: float | None = None
-    outcome: str = "pending"
-    message: str = ""
-
-
-def gather(controls: Iterable[ControlCommand], ours: Sequence[SentRequest], *, owned: bool) -> list[ControlEntry]:
-    """The journal's requests and ours that it does not have yet, newest first."""
-    mine = {sent.request_id: sent for sent in ours}
-    entries = [_entry(control, mine.pop(control.request_id, None), owned=owned) for control in controls]
-    entries += [_unheard(sent) for sent in mine.values()]
-    return sorted(entries, key=lambda entry: entry.when, reverse=True)
+OUTCOMES = {"pending": ("…", "warn"), "success": ("✓", "good"), "failure": ("✗", "bad"), "unknown": ("?", "level3")}
 
 
 def control_heading(width: int) -> Line:
@@ -170,13 +138,13 @@ def control_heading(width: int) -> Line:
     )
 
 
-def draw_control(entry: ControlEntry, width: int) -> Line:
+def draw_control(entry: ShownRequest, width: int) -> Line:
     sign, style = OUTCOMES[entry.outcome]
-    ack: Piece = (clock_time(entry.acked), "") if entry.acked else ("–" if entry.outcome != "sent" else "sent", "dim")
+    ack: Piece = (clock_time(entry.acked), "") if entry.acked else ("–" if entry.in_journal else "sent", "dim")
     result = clock_time(entry.answered) if entry.answered else "unknown" if entry.outcome == "unknown" else "waiting"
-    words = "  ".join(filter(None, (entry.message, f"“{entry.reason}”" if entry.reason else "", entry.actor)))
+    words = "  ".join(filter(None, (request_message(entry), f"“{entry.reason}”" if entry.reason else "", entry.actor)))
     return (
-        (fit(clock_time(entry.when), 10), "dim"),
+        (fit(clock_time(entry.requested), 10), "dim"),
         (fit(entry.command, 11), "strong"),
         (fit(ack[0], 10), ack[1]),
         (fit(f"{sign} {result}", 12), style),
@@ -184,51 +152,26 @@ def draw_control(entry: ControlEntry, width: int) -> Line:
     )
 
 
-def control_lines(entry: ControlEntry, width: int) -> list[Line]:
+def control_lines(entry: ShownRequest, width: int) -> list[Line]:
     """Everything known about a request."""
     sign, style = OUTCOMES[entry.outcome]
     acked = clock_time(entry.acked) if entry.acked else "the journal has none"
     answered = clock_time(entry.answered) if entry.answered else "the journal has none"
     return [
-        (("REQUEST  ", "dim"), (f"{entry.command} at {clock_time(entry.when)}", "strong")),
+        (("REQUEST  ", "dim"), (f"{entry.command} at {clock_time(entry.requested)}", "strong")),
         (("by       ", "dim"), (flat(entry.actor or "–"), "")),
         (("reason   ", "dim"), (flat(entry.reason or "–"), "")),
         (("ACK      ", "dim"), (acked, "")),
         (("RESULT   ", "dim"), (answered, "")),
         (("outcome  ", "dim"), (f"{sign} {entry.outcome}", style)),
         (),
-        *text_lines(entry.message or "No reply yet.", width),
+        *text_lines(request_message(entry) or "No reply yet.", width),
     ]
 
 
-def _entry(control: ControlCommand, sent: SentRequest | None, *, owned: bool) -> ControlEntry:
-    result, outcome = control.result, str(control.outcome(owned=owned))
-    message = result.message if result is not None else ""
-    if result is None and sent is not None and sent.state == "unknown":
-        outcome, message = "unknown", sent.message
-    elif outcome == "unknown":
-        message = "the run has no owner: it may or may not have been carried out"
-    return ControlEntry(
-        request_id=control.request_id,
-        command=control.command,
-        when=control.requested_at,
-        actor=control.actor,
-        reason=control.reason,
-        acked=control.ack.time if control.ack is not None else None,
-        answered=result.time if result is not None else None,
-        outcome=outcome,
-        message=message if result is None or not result.code else f"{result.code}: {message}",
-    )
-
-
-def _unheard(sent: SentRequest) -> ControlEntry:
-    """A request of ours that the journal does not have."""
-    return ControlEntry(
-        request_id=sent.request_id,
-        command=sent.command,
-        when=sent.time,
-        reason=sent.reason or "",
-        outcome=sent.state,
-        message=sent.message or sent.notice,
-        actor="you",
-    )
+def request_message(entry: ShownRequest) -> str:
+    """The reply to a request, or what is known instead."""
+    text = entry.message or entry.notice
+    if entry.outcome == "unknown" and not text:
+        return "the run has no owner: it may or may not have been carried out"
+    return f"{entry.code}: {text}" if entry.code and entry.in_journal else text

@@ -126,14 +126,6 @@ class RowList(ScrollView, Generic[T], can_focus=True):
         self.scroll_to(y=self.scroll_offset.y + len(items), animate=False, force=True, immediate=True)
         self.refresh()
 
-    def find(self, key: object) -> bool:
-        """Put the cursor on the item with this key; False if it is not loaded."""
-        for index, item in enumerate(self.items):
-            if self._key(item) == key:
-                self._go(index)
-                return True
-        return False
-
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
         base = self.rich_style

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ..report import RunRow, Series
+from ..report import RunRow, Series, ShownRequest
 from .control_keys import LIVE
 from .line import Line, Piece, fit, flat, spread, status_sign
-from .problem_rows import OUTCOMES, ControlEntry, draw_briefly
+from .problem_rows import OUTCOMES, draw_briefly, request_message
 from .run_reader import View
 from .run_rows import iteration, short_model
 from .words import (
@@ -69,7 +69,7 @@ def _banner(run: RunRow, view: View | None, problem: str | None) -> Line | None:
 
 
 def draw_side(
-    view: View, series: Series | None, entries: Sequence[ControlEntry], width: int, height: int
+    view: View, series: Series | None, entries: Sequence[ShownRequest], width: int, height: int
 ) -> list[Line]:
     """As much as fits, the most important on top."""
     lines: list[Line] = [_title("LADDER", width), *draw_ladder(view.ladder), ()]
@@ -131,9 +131,12 @@ def _title(words: str, width: int) -> Line:
     return ((words, "link!"), (f" {'─' * max(0, width - len(words) - 1)}", "faint"))
 
 
-def _control(entry: ControlEntry, width: int) -> Line:
+def _control(entry: ShownRequest, width: int) -> Line:
     sign, style = OUTCOMES[entry.outcome]
-    words = entry.message or {"sending": "sent", "pending": "accepted" if entry.acked else "asked"}.get(
-        entry.outcome, ""
+    waiting = ("accepted" if entry.acked else "requested") if entry.outcome == "pending" else ""
+    words = request_message(entry) or waiting
+    return (
+        (f"{clock_time(entry.requested)} ", "dim"),
+        (f"{sign} {entry.command} ", style),
+        (flat(words, width), "dim"),
     )
-    return ((f"{clock_time(entry.when)} ", "dim"), (f"{sign} {entry.command} ", style), (flat(words, width), "dim"))

@@ -12,7 +12,7 @@ from textual.containers import Horizontal
 from textual.widgets import ContentSwitcher, Input
 
 from ..core import CheckpointInfo, Issue
-from ..report import Problem, RunRow, Series, TimelineMoment
+from ..report import Problem, RunRow, Series, ShownRequest, TimelineMoment, merge_controls
 from . import problem_rows
 from .checkpoint_keys import CheckpointKeys, checkpoint_heading, draw_checkpoint
 from .control_keys import KeyBar
@@ -20,7 +20,6 @@ from .drawing import Drawing, Search, Tabs
 from .line import Line, clean
 from .moment_rows import moment_lines
 from .pager import Pager
-from .problem_rows import ControlEntry
 from .row_list import RowList
 from .run_head import draw_head, draw_side
 from .run_reader import Counted, Read, RunRead, RunReader, RunSource, RunUnreadable, View
@@ -59,7 +58,7 @@ class RunPage(CheckpointKeys):
         self.view: View | None = None
         self._series: Series | None = None
         self._problem: str | None = None
-        self._entries: list[ControlEntry] = []
+        self._entries: list[ShownRequest] = []
         self._owner_seen = row.owner_pid
         self._reader = RunReader(source, row, self)
 
@@ -120,7 +119,8 @@ class RunPage(CheckpointKeys):
     def redraw(self) -> None:
         """A request was sent or answered."""
         sent, view = self.top.steering.of(self.run_id), self.view
-        self._entries = problem_rows.gather(view.controls if view else (), sent, owned=view.owned if view else True)
+        controls, owned = (view.controls, view.owned) if view else ((), True)
+        self._entries = merge_controls(controls, sent, owned=owned, actor="you")[::-1]
         row_list = self.query_one("#tab3", RowList)
         if self._entries != row_list.items:
             row_list.show(self._entries)
@@ -187,7 +187,7 @@ class RunPage(CheckpointKeys):
             self.top.push_screen(Pager(f"Record {item.seq}", partial(moment_lines, item)))
         elif isinstance(item, Problem | Issue):
             self.top.push_screen(Pager("Problem", partial(problem_rows.problem_lines, item)))
-        elif isinstance(item, ControlEntry):
+        elif isinstance(item, ShownRequest):
             self.top.push_screen(Pager(f"Request {item.request_id}", partial(problem_rows.control_lines, item)))
         elif isinstance(item, CheckpointInfo):
             self.action_diff()
@@ -237,7 +237,7 @@ class RunPage(CheckpointKeys):
         if view is None:
             return ("", "", "", "")
         narrowed = " ".join(filter(None, (timeline.filter_name if timeline.chosen else "", timeline.text)))
-        under_way = any(entry.outcome in ("sending", "pending") for entry in self._entries)
+        under_way = any(entry.outcome == "pending" for entry in self._entries)
         asked = f"{len(self._entries)}{'…' if under_way else ''}"
         return clean(narrowed), str(len(view.problems)), str(len(view.checkpoints)), asked
 

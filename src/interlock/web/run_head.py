@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from ..core import CheckpointInfo
 from ..link import SentRequest
-from ..report import ControlCommand, Story, why_not_switched
+from ..report import Story, merge_controls, why_not_switched
 
 NEWEST = 60
 """Issues, interventions and checkpoints in the head; the timeline has all."""
@@ -18,24 +18,6 @@ FIRST_KINDS = frozenset(("checkpoint",))
 
 Parts = dict[str, bytes]
 """The JSON of each part by its name."""
-
-
-class ShownRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One request as the page shows it: from the journal, and from what this dashboard knows."""
-
-    request_id: str
-    command: str
-    outcome: str
-    requested: float
-    actor: str = ""
-    reason: str = ""
-    acked: float | None = None
-    answered: float | None = None
-    code: str | None = None
-    message: str = ""
-    notice: str = ""
-    attempts: int = 1
-    in_journal: bool = True
 
 
 class IncidentLine(Struct, frozen=True):
@@ -61,7 +43,7 @@ def make_head(story: Story, sent: list[SentRequest]) -> Parts:
             "cannot_switch": why_not_switched(summary.adapter),
         },
         "spec": story.spec,
-        "controls": merge_controls(story.controls, sent, owned=summary.owner_pid is not None),
+        "controls": merge_controls(story.controls, sent, owned=summary.owner_pid is not None)[-CONTROLS:],
         "proof": story.proof,
         "episodes": story.episodes[-NEWEST:],
         "issues": [replace(each, details={}, evidence=each.evidence[:50]) for each in story.issues[-NEWEST:]],
@@ -72,53 +54,6 @@ def make_head(story: Story, sent: list[SentRequest]) -> Parts:
         "counts": story.counts,
     }
     return {name: msgspec.json.encode(part) for name, part in parts.items()}
-
-
-def merge_controls(known: list[ControlCommand], sent: list[SentRequest], *, owned: bool) -> list[ShownRequest]:
-    """The newest requests: as in the journal, else as sent from here."""
-    ours = {each.request_id: each for each in sent}
-    shown = [_from_journal(control, ours.pop(control.request_id, None), owned) for control in known]
-    shown += [_from_sending(each) for each in ours.values()]
-    return sorted(shown, key=lambda each: each.requested)[-CONTROLS:]
-
-
-def _from_journal(control: ControlCommand, ours: SentRequest | None, owned: bool) -> ShownRequest:
-    outcome = str(control.outcome(owned=owned))
-    result = control.result
-    if outcome == "pending" and ours is not None and ours.state == "unknown":
-        outcome = "unknown"
-    message = result.message if result is not None else ours.message if ours is not None else ""
-    return ShownRequest(
-        request_id=control.request_id,
-        command=control.command,
-        outcome=outcome,
-        requested=ours.time if ours is not None else control.requested_at,
-        actor=control.actor,
-        reason=control.reason,
-        acked=control.ack.time if control.ack is not None else None,
-        answered=result.time if result is not None else None,
-        code=result.code if result is not None else None,
-        message=message,
-        notice=ours.notice if ours is not None and result is None else "",
-        attempts=ours.attempts if ours is not None else 1,
-    )
-
-
-def _from_sending(sent: SentRequest) -> ShownRequest:
-    return ShownRequest(
-        request_id=sent.request_id,
-        command=sent.command,
-        outcome="pending" if sent.state == "sent" else sent.state,
-        requested=sent.time,
-        actor="dashboard",
-        reason=sent.reason or "",
-        answered=sent.answered if sent.state in ("success", "failure") else None,
-        code=sent.code,
-        message=sent.message,
-        notice=sent.notice if sent.state == "sent" else "",
-        attempts=sent.attempts,
-        in_journal=False,
-    )
 
 
 def _first_checkpoint(story: Story) -> dict[str, object] | None:

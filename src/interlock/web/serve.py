@@ -7,10 +7,8 @@ import contextlib
 import errno
 import gzip
 import hashlib
-import secrets
 import socket
 import threading
-import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -28,7 +26,6 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from ..core import BadInput, InterlockError
-from ..journal import Store
 from ..link import TIMEOUT_S, Requests
 from .access import KNOWN, LOOPBACK, Access, on_error, on_http_error, on_mistake, refuse
 from .routes import Routes
@@ -150,43 +147,6 @@ class PunctualProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         if self._due is not None:
             self._due.cancel()
             self._due = None
-
-
-POLL_S = 0.01
-END_S = 10.0
-
-
-class BackgroundServer:
-    """A dashboard on a free port of loopback; use it with `with`."""
-
-    def __init__(self, store: Store, *, control_timeout: float = TIMEOUT_S) -> None:
-        self.token = secrets.token_urlsafe(32)
-        listener = socket.create_server(("127.0.0.1", 0))
-        self.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        app = make_app(Source(store), self.token, control_timeout=control_timeout)
-        config = uvicorn.Config(
-            app, access_log=False, log_level="warning", timeout_graceful_shutdown=1, ws="none", http=PunctualProtocol
-        )
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listener]}, daemon=True)
-        self._thread.start()
-        while not self._server.started and self._thread.is_alive():
-            time.sleep(POLL_S)
-
-    @property
-    def entry(self) -> str:
-        """The address with its token."""
-        return f"{self.address}/?token={self.token}"
-
-    def close(self) -> None:
-        self._server.should_exit = True
-        self._thread.join(END_S)
-
-    def __enter__(self) -> BackgroundServer:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def make_app(

@@ -102,13 +102,6 @@ def read_picture(path: Path) -> Screenshot:
         raise BadInput(f"not a readable image ({error})", where=str(path)) from None
 
 
-class PictureJudge:
-    """Judges one picture after the other, each on its own."""
-
-    def __init__(self, config: Gui, expected_file: str | None = None) -> None:
-        self._config, self._situation = config, ScreenSituation(expected_file)
-
-    def judge(self, picture: Screenshot) -> AnalysisResult:
-        """The verdict of the configured analyzer; a fresh one each time, so that earlier pictures do not count."""
-        analyzer, _ = create_analyzer(self._config, LocalAnalyzer())
-        return analyzer.analyze(picture, self._situation)
+def judge_picture(picture: Screenshot, config: Gui, expected_file: str | None = None) -> AnalysisResult:
+    """The configured analyzer's verdict on one picture; a fresh analyzer, so that earlier pictures do not count."""
+    return create_analyzer(config, LocalAnalyzer())[0].analyze(picture, ScreenSituation(expected_file))

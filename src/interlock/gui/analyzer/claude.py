@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
 from typing import Any
 
 import structlog
@@ -194,23 +195,16 @@ def _client(key: str, timeout_s: float) -> Any:
 
 def _within(seconds: float, work: Callable[[], Any]) -> Any:
     """The result of the work, or TimeoutError: a server that trickles bytes never times out by itself."""
-    box: list[Any] = []
-    failed: list[BaseException] = []
+    future: Future[Any] = Future()
 
     def run() -> None:
         try:
-            box.append(work())
+            future.set_result(work())
         except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
-            failed.append(error)
+            future.set_exception(error)
 
-    thread = threading.Thread(target=run, name="interlock-ask", daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if failed:
-        raise failed[0]
-    if not box:
-        raise TimeoutError
-    return box[0]
+    threading.Thread(target=run, name="interlock-ask", daemon=True).start()
+    return future.result(seconds)
 
 
 def _retry_after(error: Any) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import threading
 from collections.abc import Callable, Sequence
@@ -33,59 +34,35 @@ class FaultReport(Struct, frozen=True):
 
 
 class ChaosReport(Struct, frozen=True):
-    """The outcome of all faults. `looks` counts the checks while text was typed undisturbed."""
+    """The outcome of all faults. `looks` counts the checks while text was typed undisturbed, `alarms` are false."""
 
-    faults: int
-    detected: int
-    recovered: int
-    false_alarms: int
+    reports: Sequence[FaultReport]
     looks: int
-    median_detect_s: float | None
+    alarms: Sequence[str] = ()
     exact: bool = True
     sessions: int = 0
-    reports: Sequence[FaultReport] = ()
-    alarms: Sequence[str] = ()
 
     def summary(self) -> dict[str, object]:
         """The totals, for the last line of `--json`."""
-        names = ("faults", "detected", "recovered", "false_alarms", "looks", "median_detect_s")
-        return {name: getattr(self, name) for name in names}
+        times = [report.detect_s for report in self.reports if report.detect_s is not None]
+        return {
+            "faults": len(self.reports),
+            "detected": sum(report.detected for report in self.reports),
+            "recovered": sum(report.recovered for report in self.reports),
+            "false_alarms": len(self.alarms),
+            "looks": self.looks,
+            "median_detect_s": round(statistics.median(times), 3) if times else None,
+        }
 
     def rows(self) -> list[list[str]]:
         """One row per kind of fault."""
         rows = []
         for kind in dict.fromkeys(report.kind for report in self.reports):
             of_kind = [report for report in self.reports if report.kind == kind]
-            rows.append(
-                [
-                    kind,
-                    str(len(of_kind)),
-                    str(sum(report.detected for report in of_kind)),
-                    str(sum(report.recovered for report in of_kind)),
-                    _seconds([report.detect_s for report in of_kind]),
-                    _seconds([report.recover_s for report in of_kind]),
-                ]
-            )
+            counts = (len(of_kind), sum(one.detected for one in of_kind), sum(one.recovered for one in of_kind))
+            times = ([one.detect_s for one in of_kind], [one.recover_s for one in of_kind])
+            rows.append([kind, *map(str, counts), *map(_seconds, times)])
         return rows
-
-
-def add_up(
-    reports: Sequence[FaultReport], looks: int, alarms: Sequence[str], exact: bool, sessions: int
-) -> ChaosReport:
-    """The totals of all reports."""
-    times = [report.detect_s for report in reports if report.detect_s is not None]
-    return ChaosReport(
-        len(reports),
-        sum(report.detected for report in reports),
-        sum(report.recovered for report in reports),
-        len(alarms),
-        looks,
-        round(statistics.median(times), 3) if times else None,
-        exact,
-        sessions,
-        tuple(reports),
-        tuple(alarms),
-    )
 
 
 def _seconds(times: Sequence[float | None]) -> str:
@@ -127,17 +104,12 @@ class VerdictLog:
     def tried(self, result: AnalysisResult, helped: bool) -> None:
         self._analyzer.tried(result, helped)
 
-    def since(self, moment: float) -> list[LoggedVerdict]:
-        """The checks that began after a moment."""
+    def between(self, start: float, end: float = math.inf) -> list[LoggedVerdict]:
+        """The checks that lie entirely between two moments."""
         with self._lock:
-            return [verdict for verdict in self._verdicts if verdict.began >= moment]
+            return [verdict for verdict in self._verdicts if verdict.began >= start and verdict.time <= end]
 
     def ended_since(self, moment: float) -> list[LoggedVerdict]:
         """The checks whose verdict came after a moment."""
         with self._lock:
             return [verdict for verdict in self._verdicts if verdict.time > moment]
-
-    def between(self, start: float, end: float) -> list[LoggedVerdict]:
-        """The checks that lie entirely between two moments."""
-        with self._lock:
-            return [verdict for verdict in self._verdicts if verdict.began >= start and verdict.time <= end]

@@ -21,7 +21,7 @@ from ..replay.engine import ReplayEngine
 from ..replay.store import SessionStore
 from ..session import read_text
 from .faults import FAULTS, FILES, InjectedFault, clean_up, is_there, make_session, prepare, throw
-from .report import ChaosReport, FaultReport, LoggedVerdict, VerdictLog, add_up
+from .report import ChaosReport, FaultReport, LoggedVerdict, VerdictLog
 
 log = structlog.get_logger("interlock.gui")
 
@@ -39,7 +39,7 @@ EFFECT_S = 8.0
 """How long a fault may take to have an effect."""
 
 LOST_CHUNKS = 3
-"""After this many chunks have reached the disk, it will have none."""
+"""A fault without an effect after this many chunks was lost."""
 
 THROWS = 3
 """How often a fault is injected; an overloaded editor drops some."""
@@ -242,13 +242,13 @@ class ChaosRun:
         moment = self._clock.monotonic()
 
         def normal() -> bool:
-            verdicts = self._verdicts.since(moment)
+            verdicts = self._verdicts.between(moment)
             return bool(verdicts) and verdicts[-1].result.status is ReplayStatus.NORMAL
 
         return self._wait(normal, 20.0)
 
     def _calm_down(self) -> None:
-        """Let it type undisturbed for a while; alarms in this time are false."""
+        """Type undisturbed for a while; alarms in this time are false."""
         self._is_normal()
         started = self._clock.monotonic()
         self._over.wait(self._fault_random.uniform(*CALM_S))
@@ -263,7 +263,7 @@ class ChaosRun:
     def _report(self) -> ChaosReport:
         verdicts = self._calm_verdicts()
         alarms = [verdict.alarm for verdict in verdicts if verdict.alarm]
-        return add_up(self._reports, len(verdicts), alarms, self._exact, self._sessions)
+        return ChaosReport(tuple(self._reports), len(verdicts), tuple(alarms), self._exact, self._sessions)
 
 
 def run_chaos(

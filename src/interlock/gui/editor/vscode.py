@@ -54,9 +54,9 @@ class VSCodeController:
         """Ends every wait; set by a replay."""
         self.list_s, self.step_s = LIST_S, STEP_S
         self.revive: Callable[[], None] = lambda: None
-        """Starts the editor again if it has died; set by its starter."""
+        """Restarts the editor if it has died; set by whoever starts it."""
         self.renew: Callable[[], None] = lambda: None
-        """Starts the editor again although it lives; set by its starter."""
+        """Restarts the running editor; set by whoever starts it."""
 
     def window(self) -> Window | None:
         """The editor's window, active or not."""
@@ -144,7 +144,7 @@ class VSCodeController:
                 self.keyboard.key_combo(*PREFIX, letter)
 
     def focus_editor(self) -> None:
-        """Move keyboard focus to the text editor; EditorError if something else keeps it."""
+        """Move keyboard focus to the text editor; EditorError if something else has it."""
         state = self.state()
         if state is None:
             raise EditorError("the editor's window is not active")

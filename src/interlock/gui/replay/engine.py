@@ -15,13 +15,14 @@ from ...core import Clock, InterlockError, InvalidState, SystemClock
 from ...journal_records import GuiChunkRecord, GuiSessionRecord, GuiTroubleRecord, InterventionEvent, VerificationResult
 from ..analyzer.evidence import ScreenSituation
 from ..display import wait_until
+from ..editor.vscode import VSCodeController
 from ..orchestrator import InterventionOrchestrator
 from ..screen_supervision import NoRun
 from ..session import ReplaySession, inside, read_session, read_text, text_hash
 from ..verifier import FileVerifier
 from .plan import CHUNK_CHARS, Chunk, ReplayPlan, make_plan, repair_plan
 from .store import ReplayResult, SessionStore
-from .typist import Aborted, Disturbed, Editor, SafePoint, Typist
+from .typist import Aborted, Disturbed, SafePoint, Typist
 
 MAX_TRIES = 5
 """How often one chunk is tried; more help only if the machine is very slow, and then longer waits help more."""
@@ -46,7 +47,7 @@ class ReplayEngine:
 
     def __init__(
         self,
-        vscode_controller: Editor,
+        vscode_controller: VSCodeController,
         intervention_orchestrator: InterventionOrchestrator | None = None,
         *,
         config: Gui | None = None,

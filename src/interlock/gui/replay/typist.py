@@ -5,11 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Protocol
 
 from ...core import Clock, InterlockError
 from ..display import wait_until
+from ..editor.vscode import VSCodeController
 from ..session import normalise, read_text, text_hash
 from .plan import Chunk, CursorPosition
 
@@ -40,38 +39,12 @@ class Aborted(Exception):
     """Raised when the replay must end."""
 
 
-class Editor(Protocol):
-    """What a replay needs from an editor; VSCodeController is ours."""
-
-    folder: Path
-    give_up: Callable[[], bool]
-    renew: Callable[[], None]
-
-    def open_file(self, path: str) -> bool: ...
-
-    def is_ready(self, path: str | None = None) -> bool: ...
-
-    def is_saved(self, path: str) -> bool: ...
-
-    def go_to(self, line: int, column: int = 1) -> None: ...
-
-    def go_to_end(self, line: int) -> None: ...
-
-    def set_anchor(self) -> None: ...
-
-    def delete_to_here(self) -> None: ...
-
-    def type_exactly(self, text: str, guard: Callable[[], None]) -> None: ...
-
-    def save(self) -> None: ...
-
-    def revert(self) -> None: ...
-
-
 class Typist:
     """Types chunks; tells whether it is typing, and whether it has an input box open itself."""
 
-    def __init__(self, editor: Editor, safe_point: SafePoint, clock: Clock, is_aborted: Callable[[], bool]) -> None:
+    def __init__(
+        self, editor: VSCodeController, safe_point: SafePoint, clock: Clock, is_aborted: Callable[[], bool]
+    ) -> None:
         self.editor, self._safe_point, self._clock, self._is_aborted = editor, safe_point, clock, is_aborted
         self.typing = self.operating = False
         self.serial = 0
@@ -165,7 +138,7 @@ class Typist:
         return found is not None and normalise(found) == text
 
     def _check_disk(self, path: str) -> None:
-        """Raise if someone else has changed the file: we type on top of what we know."""
+        """Raise if someone else has changed the file."""
         found = read_text(self.editor.folder / path)
         if path in self._known and (found is None or text_hash(found) != self._known[path]):
             del self._known[path]

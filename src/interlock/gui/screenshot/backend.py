@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import closing
 
 from ...core import BadInput, InterlockError, InvalidState
 from ..windows import WindowSystem
@@ -54,7 +55,7 @@ class XBackend(ScreenshotBackend):
         return self.capture(None)
 
     def capture_window(self, window_id: int | str) -> Screenshot:
-        with WindowSystem.open(self._display) as windows:
+        with closing(WindowSystem(self._display)) as windows:
             bounds = windows.visible_bounds(int(str(window_id), 0))
         if bounds is None:
             raise CaptureError(f"window {window_id} is not on the screen")
