@@ -16,7 +16,7 @@ export const spend = (value: number, unpricedTokens: number): string =>
 
 export const count = (value: number): string => whole.format(value);
 
-export const short = (value: number): string => (value < 10_000 ? whole.format(value) : compact.format(value));
+export const short = (value: number): string => (value < 10_000 ? whole.format(value) : compact.format(value).replace("K", "k"));
 
 export function many(value: number, one: string, more = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : more}`;

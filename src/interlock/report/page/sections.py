@@ -115,7 +115,7 @@ def _episode(problem: Problem) -> Html:
         f"article.chain episode {problem.severity}",
         el("h3", el("code", problem.what), *badges),
         el("p.facts-line", ", ".join(filter(None, facts))),
-        el("p", problem.description, el("code", problem.place) if problem.place else None),
+        el("p", problem.description, *((" ", el("code", problem.place)) if problem.place else ())),
         el("ol.chips", *chips) if chips else el("p.empty", "Nothing was tried."),
         el("p.cost", "It cost ", problem.cost, " up to its last intervention." if problem.open else "."),
     )
