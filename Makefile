@@ -29,7 +29,7 @@ $(STAMP): requirements/dev.lock pyproject.toml
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -qq -y python3-venv; \
 	  else echo "Python's venv module is missing: install Debian's python3-venv." >&2; exit 2; fi; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing into $(VENV) (a minute or two the first time, about 600 MB) ..."
+	@echo "Installing into $(VENV) (a minute or two the first time, about 700 MB) ..."
 	@set -o pipefail; $(BIN)/python -m pip install --progress-bar off --disable-pip-version-check --require-hashes \
 	  -r requirements/dev.lock 2> >(grep -v 'Location.*is ignored' >&2) | scripts/pip-progress requirements/dev.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . 2> >(grep -v 'Location.*is ignored' >&2)

@@ -50,7 +50,7 @@ def test_standard_input_is_read_too(tmp_path):
 def test_people_get_a_table_and_a_last_line(tmp_path):
     done = interlock("scan", write(tmp_path / "b", trace("b", 6)), home=tmp_path)
     assert "1 trace, 12 steps: 1 of them went wrong" in done.stdout
-    assert "soft_correction" in done.stdout
+    assert "repetitive errors (medium)" in done.stdout and "→ hint" in done.stdout
 
 
 def test_a_trace_with_a_note_alone_is_shown_but_did_not_go_wrong(tmp_path):
@@ -59,7 +59,7 @@ def test_a_trace_with_a_note_alone_is_shown_but_did_not_go_wrong(tmp_path):
     name = write(tmp_path / "b", {"trace_id": "beside", "task": "Only modify files in src/.", "steps": lines})
     done = interlock("scan", name, home=tmp_path)
     assert done.returncode == 0, done.stdout
-    assert "scope_creep (low)" in done.stdout and "nothing found" in done.stdout
+    assert "scope creep (low)" in done.stdout and "nothing found" in done.stdout
 
 
 def test_a_trace_that_breaks_off_is_shown_but_is_no_finding(tmp_path):

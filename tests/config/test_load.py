@@ -138,11 +138,11 @@ def test_other_variables_of_ours_are_no_keys() -> None:
         (
             "INTERLOCK_LIMITS__MAX_STEPS",
             "many",
-            "limits.max_steps: expected a whole number of at least 0, not what it holds",
+            "limits.max_steps: expected a whole number of at least 0, not the given value",
         ),
         ("INTERLOCK_LIMITS__MAX_STEPS", "[", "limits.max_steps: is not YAML"),
         ("INTERLOCK_LIMITS__MAX_STEPS__MORE", "1", "limits.max_steps has no keys of its own"),
-        ("INTERLOCK_GUI__BUDGET", "5", "gui.budget: expected keys and values, not what it holds"),
+        ("INTERLOCK_GUI__BUDGET", "5", "gui.budget: expected keys and values, not the given value"),
         ("INTERLOCK__X", "5", "unknown key"),
     ],
 )

@@ -24,6 +24,11 @@ def test_every_figure_stands_in_the_bench_that_it_links_to(claim):
     assert figures <= measured
 
 
+def test_the_time_of_a_review_is_the_measured_one():
+    row = re.search(r"^\| review_command \| ([\d.]+) \|", (ROOT / "bench" / "RESULTS.md").read_text(), re.MULTILINE)
+    assert row is not None and f"a review takes {row[1]} µs at the median" in " ".join(README.split())
+
+
 def test_the_picture_was_recorded_from_these_commands():
     text = re.sub(r"<[^>]+>", "", (ROOT / "docs" / "images" / "first-run.svg").read_text())
     shown = text.replace("&#160;", " ").replace("&#x27;", "'").replace("&quot;", '"').replace("&gt;", ">")

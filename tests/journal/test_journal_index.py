@@ -7,8 +7,8 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from interlock.core import ManualClock
-from interlock.journal import Journal, JournalReader, RunFolder, Store
+from interlock.core import Liveness, ManualClock
+from interlock.journal import Journal, JournalReader, RunFolder, RunSummary, Store
 from interlock.journal.index import NAME
 
 MakeRun = Callable[..., RunFolder]
@@ -99,3 +99,17 @@ def test_a_store_that_cannot_be_written_is_listed_all_the_same(
 
     monkeypatch.setattr("interlock.journal.index.os.open", full)
     assert len(store.runs()) == 3
+
+
+@pytest.mark.parametrize(
+    ("status", "word", "shown"),
+    [
+        ("running", "working", True),
+        ("paused", "working", False),
+        ("paused", "paused", True),
+        ("running", "paused", False),
+    ],
+)
+def test_a_run_does_not_work_while_it_is_paused(status: str, word: str, shown: bool) -> None:
+    run = RunSummary(run_id="a", status=status, owner_pid=1, liveness=Liveness(word, since=0.0))  # type: ignore[arg-type]
+    assert (run.doing is not None) == shown

@@ -86,7 +86,7 @@ def test_the_ladder_has_its_strongest_rung_on_top_and_an_ended_run_waits_for_no_
     for form in ("html", "md"):
         page = render(document, form)
         ladder = page[page.index("The ladder") :]
-        assert ladder.index("emergency stop") < ladder.index("checkpoint rollback") < ladder.index("soft correction")
+        assert ladder.index("emergency stop") < ladder.index("rollback") < ladder.index("hint")
     page = render(document, "html")
     assert "not judged: the run ended first" in page and "unknown so far" not in page
 

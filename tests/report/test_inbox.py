@@ -151,6 +151,13 @@ def alive(run: Supervisor, **liveness: object) -> None:
     run.run.journal.flush()
 
 
+def test_the_command_says_how_to_dismiss_and_where_to_read_more(store: Store, tmp_path: Path) -> None:
+    tampered(store, "loud")
+    shown = interlock("inbox", home=tmp_path, INTERLOCK_STORE__DIR=str(store.root)).stdout
+    item = only(store, "tampering")
+    assert f"interlock inbox {item.id} dismiss\n" in shown and f"more: interlock show {item.run_id}\n" in shown
+
+
 def test_a_question_on_the_terminal_is_in_the_inbox_with_its_text(store: Store) -> None:
     with supervised(store, "asks") as run:
         alive(run, word="waiting for a person", question="Overwrite config.toml? [y/N]", wedged="client prompt")

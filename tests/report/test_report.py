@@ -108,7 +108,7 @@ def test_the_page_says_what_happened_why_and_what_it_cost(demo):
     assert "resume_with_limits" in said
     assert "return text.split" in said, "diffs"
     assert "79,500 tokens" in said
-    for word in ("soft correction", "checkpoint rollback", "hallucination", "goal drift"):
+    for word in ("hint", "rollback", "hallucination", "goal drift"):
         assert word in said
 
 

@@ -12,7 +12,7 @@ from interlock.tui import Top
 from interlock.tui.line import Line, clip, line_width
 from interlock.tui.run_head import draw_budget
 from interlock.tui.run_reader import RunSource
-from interlock.tui.run_rows import draw_run, heading, short_model
+from interlock.tui.run_rows import draw_run, heading, layout, short_model
 from interlock.tui.words import spend, total
 
 from .looking import Seat, watch
@@ -175,8 +175,18 @@ def test_rows_and_heading_fit_every_width(width: int, hosts: bool) -> None:
         spark=(0.1, 0.9) * 50,
         host="a-host-with-a-long-name",
     )
-    for line in (heading(width, hosts=hosts), draw_run(row, width, 10.0, hosts=hosts)):
-        assert line_width(line) <= max(width, 71) + 2
+    shown = layout([row], hosts=hosts)
+    for line in (heading(width, shown), draw_run(row, width, 10.0, shown=shown)):
+        assert line_width(line) <= max(width, 48) + 2
+
+
+def test_a_status_takes_room_from_the_names_only_for_its_words() -> None:
+    plain = RunRow(run_id="a", status="done", outcome="done")
+    cancelled = RunRow(run_id="a", status="aborted", outcome="cancelled by you")
+    words = "".join(text for text, _ in heading(80, layout([plain], hosts=False)))
+    assert words.startswith("STATUS        NAME                     ITER")
+    words = "".join(text for text, _ in draw_run(cancelled, 80, 0.0, shown=layout([plain, cancelled], hosts=False)))
+    assert words.startswith("✗ cancelled by you  a ")
 
 
 def test_a_run_that_waits_for_a_person_is_marked_in_its_row(stage: Stage) -> None:

@@ -44,7 +44,7 @@ def test_issues_and_interventions_are_shown_with_the_ladder(stage: Stage) -> Non
     run.run.journal.flush()
 
     async def act(seat: Seat) -> None:
-        await enter(seat, "! repetitive errors (medium)", "→ L1 soft correction", "1 hint ×1")
+        await enter(seat, "! repetitive errors (medium)", "→ L1 hint", "1 hint ×1")
         await seat.press("2")
         await seat.sees("2 Problems 1", "pytest", "still open", "hint")
         await seat.press("enter")

@@ -22,7 +22,7 @@ def test_the_ladder_says_what_did_not_work(open_page: OpenPage, store: Store) ->
             supervisor.before(supervisor.call("bash", {"command": "cat ~/.ssh/id_rsa"}))
             clock.advance(130)
     page = open_page(f"/runs/{supervisor.run.spec.run_id}")
-    expect(page.locator(".rung", has_text="soft correction")).to_contain_text("1 did not work")
+    expect(page.locator(".rung", has_text="hint")).to_contain_text("1 did not work")
     expect(page.locator(".ladder")).to_contain_text("not judged: the run ended first")
     expect(page.locator(".ladder")).not_to_contain_text("no effect known yet")
     made = page.locator(".rung-count").all_inner_texts()

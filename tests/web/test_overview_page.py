@@ -149,3 +149,15 @@ def test_the_keyboard_is_explained(open_page: OpenPage) -> None:
     page.keyboard.press("g")
     page.keyboard.press("i")
     expect(page).to_have_url(re.compile("/incidents$"))
+
+
+def test_the_table_of_runs_fits_every_width(open_page: OpenPage, store: Store, home: Path) -> None:
+    stop_run(store, "a-run-with-a-rather-long-name", ("agent",), home)
+    page = open_page("/")
+    row = page.locator("tr[data-run='a-run-with-a-rather-long-name']")
+    for width in (1360, 1200, 1100, 1001, 900, 780, 761, 600):
+        page.set_viewport_size({"width": width, "height": 800})
+        row.scroll_into_view_if_needed()
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        run = row.locator(".cell-run").bounding_box()
+        assert run is not None and run["width"] > 130, width

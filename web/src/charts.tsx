@@ -33,6 +33,8 @@ interface Drawn {
   curves: Curve[];
   high?: number;
   whole?: boolean;
+  /** Each curve by its name and colour instead of `now`. */
+  legend?: boolean;
   show: (value: number) => string;
 }
 
@@ -54,7 +56,7 @@ function AllCharts({ runId, feed, summary }: { runId: string; feed: Feed; summar
     if (slider.current) slider.current.value = String(over ?? chosen ?? last);
   });
   if (error && !series) return <Failed error={error} again={again} />;
-  if (loading && !series) return <Loading what="Adding up" />;
+  if (loading && !series) return <Loading what="Reading the charts" />;
   // A run of one step has no curves; what was never counted has none either.
   if (!series || series.steps.length < 2) return null;
   const at = over ?? chosen;
@@ -65,14 +67,25 @@ function AllCharts({ runId, feed, summary }: { runId: string; feed: Feed; summar
         <figure key={each.title} class="chart">
           <figcaption>
             <span class="chart-title">{each.title}</span>
-            <span class="chart-now">{at === null ? each.now : each.curves.map((curve) => each.show(curve.values[at] ?? 0)).join(" / ")}</span>
+            <span class="chart-now">
+              {each.legend
+                ? each.curves.map((curve) => (
+                    <span key={curve.label} class="chart-key" style={{ "--curve": `var(${curve.colour})` }}>
+                      {each.show(curve.values[at ?? last] ?? 0)} {curve.label}
+                    </span>
+                  ))
+                : at === null
+                  ? each.now
+                  : each.curves.map((curve) => each.show(curve.values[at] ?? 0)).join(" / ")}
+            </span>
           </figcaption>
           <Plot steps={series.steps} drawn={each} at={at} onOver={setOver} onChoose={choose} />
         </figure>
       ))}
       <label class="scrub">
         <span>
-          Step {count(series.steps[at ?? last]!)} of {count(series.steps[last]!)}
+          Step {count(series.steps[at ?? last]!)}
+          {(at ?? last) === last && " (newest)"}
         </span>
         <input
           ref={slider}
@@ -112,9 +125,10 @@ function drawings(series: Series, budget: number | null, known: string): Drawn[]
   if (last(series.issues)) {
     found.push({
       title: "Issues",
-      now: `${short(last(series.issues))} found, ${short(last(series.interventions))} answered`,
+      now: short(last(series.issues)),
+      legend: true,
       curves: [
-        { label: "issues", values: series.issues, colour: "--rung-3", stepped: true, fill: true },
+        { label: "found", values: series.issues, colour: "--rung-3", stepped: true, fill: true },
         { label: "answered", values: series.interventions, colour: "--accent", stepped: true },
       ],
       whole: true,
@@ -191,7 +205,7 @@ function Plot({ steps, drawn, at, onOver, onChoose }: PlotProps) {
   );
 }
 
-const percent = (value: number): string => `${Math.round(value * 100)} %`;
+const percent = (value: number): string => `${Math.round(value * 100)}%`;
 
 /** Two to four round values from 0 up to a number. */
 function ticks(high: number, least: number): number[] {

@@ -48,7 +48,7 @@ export function Details({ runId, head }: { runId: string; head: Head }) {
           ))}
         </dl>
       </Card>
-      <Card title="Added up">
+      <Card title="Totals">
         {error ? (
           <Failed error={error} again={again} />
         ) : loading && !data ? (

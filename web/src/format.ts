@@ -16,7 +16,7 @@ export const spend = (value: number, unpricedTokens: number): string =>
 
 export const count = (value: number): string => whole.format(value);
 
-export const short = (value: number): string => (value < 10_000 ? whole.format(value) : compact.format(value));
+export const short = (value: number): string => (value < 10_000 ? whole.format(value) : compact.format(value).replace("K", "k"));
 
 export function many(value: number, one: string, more = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : more}`;
@@ -33,7 +33,7 @@ export function plain(name: string): string {
 
 /** A sentence with plain words for our own names; paths and names of the agent's stay as they are. */
 export function sentence(text: string): string {
-  return text.replace(/(?<![\w./])[a-z]+(?:_[a-z]+)+(?![\w./(])/g, plain);
+  return text.replace(/(?<![\w./])[a-z]+(?:_[a-z]+)+(?![\w./(])/g, rungName);
 }
 
 export function size(bytes: number): string {
@@ -62,6 +62,11 @@ export function dateTime(seconds: number): string {
     second: "2-digit",
     hourCycle: "h23",
   });
+}
+
+/** A moment that is near: the day, and the time without seconds. */
+export function moment(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleString([], { weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 }
 
 export function span(seconds: number): string {
@@ -97,13 +102,17 @@ export const RUNGS = [
   "emergency_stop",
 ] as const;
 
-export const RUNG_WORDS: Record<string, string> = {
-  soft_correction: "a hint in the conversation",
-  context_reinforcement: "the task, repeated",
-  resource_throttling: "tighter limits",
-  checkpoint_rollback: "files restored",
-  emergency_stop: "the run stops",
+/** The name of each rung, and what it does. */
+export const RUNG_WORDS: Record<string, [string, string]> = {
+  soft_correction: ["hint", "a message about the problem"],
+  context_reinforcement: ["reminder", "the task and its limits, repeated"],
+  resource_throttling: ["throttle", "tighter limits"],
+  checkpoint_rollback: ["rollback", "files restored"],
+  emergency_stop: ["emergency stop", "the run ends"],
+  pause_for_person: ["pause for a person", "the run needs you"],
 };
+
+export const rungName = (type: string): string => RUNG_WORDS[type]?.[0] ?? plain(type);
 
 export const isLive = (status: string): boolean =>
   status === "running" || status === "pausing" || status === "paused" || status === "lost" || status === "unknown";
@@ -112,7 +121,7 @@ export const isLive = (status: string): boolean =>
 export const doing = (now: Liveness): string =>
   now.word === "parked"
     ? now.wake
-      ? `parked until ${new Date(now.wake * 1000).toLocaleString([], { weekday: "short", hour: "2-digit", minute: "2-digit" })}`
+      ? `parked until ${moment(now.wake)}`
       : "parked: needs you"
     : now.wedged
       ? `${now.word}: ${now.wedged}`

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { asError, post } from "./api";
-import { ago } from "./format";
+import { ago, moment } from "./format";
 import { Icon } from "./icons";
 import { Link, runHref, useQuery } from "./router";
 import type { InboxItem } from "./types";
@@ -53,7 +53,7 @@ function Item({ item, now, chosen }: { item: InboxItem; now: number; chosen: boo
         {item.host && <span class="dim">{item.host}</span>}
         <span class="dim inbox-when">
           {ago(item.time, now)}
-          {item.expires ? `, expires ${new Date(item.expires * 1000).toLocaleString([], { dateStyle: "short", timeStyle: "short" })}` : ""}
+          {item.expires ? `, expires ${moment(item.expires)}` : ""}
         </span>
       </div>
       {item.text && <pre class="wants">{item.text}</pre>}

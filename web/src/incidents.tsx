@@ -27,7 +27,7 @@ export function Incidents() {
     <Card title="Incidents" aside={<span class="dim">{open ? `${open} open` : "none open"}</span>}>
       {all.length === 0 ? (
         <Empty title="No emergency stop so far">
-          When nothing milder helps, a run is stopped; this page keeps what happened, and the four options.
+          When nothing milder helps, Interlock stops the run. This page then shows what happened and the four options.
         </Empty>
       ) : (
         <ol class="incident-list">
@@ -37,7 +37,7 @@ export function Incidents() {
                 <span class={`pill pill-${incident.status === "open" ? "critical" : "quiet"}`}>{incident.status}</span>
                 <span class="incident-words">
                   <strong>{run}</strong>
-                  {incident.report.summary}
+                  <span>{incident.report.summary}</span>
                 </span>
                 <span class="dim">{dateTime(incident.incident.time)}</span>
               </Link>
@@ -225,7 +225,7 @@ const ICONS: Record<string, string> = { resume_with_limits: "play", rollback_and
 function More({ option }: { option: RecoveryOption }) {
   const parts: string[] = [];
   const limits = Object.entries(option.limits ?? {}).filter(([, value]) => value != null);
-  if (limits.length) parts.push(`limits: ${limits.map(([name, value]) => `${plain(name)} ${count(value!)}`).join(", ")}`);
+  if (limits.length) parts.push(`limits: ${limits.map(([name, value]) => (name === "max_cost_usd" ? `max cost ${dollars(value!)}` : `${plain(name)} ${count(value!)}`)).join(", ")}`);
   if (option.removed_actions?.length) parts.push(`without ${option.removed_actions.map(plain).join(", ")}`);
   if (option.checkpoint_id) parts.push(`to checkpoint ${option.checkpoint_id}`);
   if (option.needs_approval?.length) parts.push(`asks before every ${option.needs_approval.join(", ")}`);

@@ -1,6 +1,6 @@
 // The ladder as a picture: five rungs, the strongest on top, how often each was used and what it did.
 
-import { count, many, plain, RUNG_WORDS, RUNGS } from "./format";
+import { count, many, plain, rungName, RUNG_WORDS, RUNGS } from "./format";
 import { steady } from "./steady";
 import type { Intervention } from "./types";
 import { Card } from "./ui";
@@ -36,8 +36,8 @@ function WholeLadder({ interventions, total, live }: { interventions: Interventi
             <li key={name} class={`rung rung-${level}${rung.made ? " used" : ""}${level === at ? " now" : ""}`}>
               <span class="rung-bar" aria-hidden="true" />
               <span class="rung-name">
-                {plain(name)}
-                <span class="rung-words">{outcome(rung, live) || RUNG_WORDS[name]}</span>
+                {rungName(name)}
+                <span class="rung-words">{outcome(rung, live) || RUNG_WORDS[name]![1]}</span>
               </span>
               <span class="rung-count">{rung.made ? count(rung.made) : ""}</span>
             </li>
@@ -48,7 +48,7 @@ function WholeLadder({ interventions, total, live }: { interventions: Interventi
       {custom.length > 0 && <p class="dim ladder-note">and {many(custom.length, "custom intervention")}</p>}
       {newest && (
         <p class="ladder-note">
-          Newest: <strong class={`rung-text-${Math.max(0, at)}`}>{plain(newest.type)}</strong> on {plain(newest.issue_type)} at step{" "}
+          Newest: <strong class={`rung-text-${Math.max(0, at)}`}>{rungName(newest.type)}</strong> on {plain(newest.issue_type)} at step{" "}
           {newest.step}
           {newest.reason ? `: ${newest.reason}` : "."}
         </p>

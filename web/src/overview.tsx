@@ -313,8 +313,8 @@ function Tiles({ rows, now, length, needs, filter, choose }: TilesProps) {
   const sum = (of: (row: Row) => number) => rows.reduce((total, row) => total + of(row), 0);
   const since = length < Infinity ? now - length : Math.min(now - 3_600, ...rows.map((row) => row.started));
   const tiles: [string, string, string, string, string, ((row: Row) => number)?][] = [
-    ["live", "Live", String(live.length), "live", live.length ? many(live.filter((r) => r.status === "running").length, "running", "running") : "no live runs"],
-    ["waiting", "Needs you", String(needs), needs ? "attention" : "", waiting.length ? `${many(waiting.length, "run")} waiting` : needs ? "see above" : "nothing pending"],
+    ["live", "Live", String(live.length), live.length ? "live" : "", live.length ? many(live.filter((r) => r.status === "running").length, "running", "running") : "no live runs"],
+    ["waiting", "Needs you", String(needs), needs ? "attention" : "", pending(waiting.length, needs)],
     ["lost", "Lost", String(lost.length), lost.length ? "bad" : "", lost.length ? "not supervised" : "all supervised"],
     ["spend", "Spend", dollars(sum((row) => row.cost)) + (unpriced ? "+" : ""), "", unpriced ? "some at unknown prices" : many(rows.length, "run"), (row) => row.cost],
     ["interventions", "Interventions", short(sum((row) => row.interventions)), "", many(rows.filter((row) => row.interventions).length, "run"), (row) => row.interventions],
@@ -343,6 +343,13 @@ function Tiles({ rows, now, length, needs, filter, choose }: TilesProps) {
       })}
     </div>
   );
+}
+
+/** What the inbox holds: live runs that wait for an answer, and what is left of others. */
+function pending(waiting: number, needs: number): string {
+  if (!needs) return "nothing pending";
+  if (waiting >= needs) return `${many(waiting, "run")} waiting`;
+  return waiting ? `${waiting} waiting, ${needs - waiting} to review` : `${needs} to review`;
 }
 
 /** What runs used, by when they last changed: bars from the beginning of the time range until now. */

@@ -45,14 +45,14 @@ export function Rollback({ runId, checkpoint, head, onClose }: Props) {
       ) : (
         <>
           <p class="prose">
-            The files go back to how they were at {dateTime(checkpoint.time)}, before step {checkpoint.step}. What is there now is
-            saved first: <code>interlock undo</code> takes this back. Only what the run itself changed is touched.
-            {live && " The agent is paused in the meantime."}
+            The files go back to how they were at {dateTime(checkpoint.time)}, before step {checkpoint.step}. The current
+            files are saved first: <code>interlock undo</code> reverts the rollback. Only what the run itself changed is touched.
+            {live && " The agent is paused meanwhile."}
           </p>
           {error ? (
             <Failed error={error} again={again} />
           ) : loading || !data ? (
-            <Loading what="Looking what would change" />
+            <Loading what="Checking what would change" />
           ) : data.changes.length === 0 ? (
             <Empty title="Nothing would change">The run's files are as they were then.</Empty>
           ) : (
@@ -99,7 +99,7 @@ function Outcome({ done, control, onClose }: { done: Done; control?: Head["contr
             <strong>
               {restored.verified === false ? "Rolled back, but not everything is as it should be." : `Rolled back: ${many(restored.changed?.length ?? 0, "path")} changed.`}
             </strong>{" "}
-            To take it back: <code>interlock undo</code> (checkpoint {restored.safety_id}).
+            To revert it: <code>interlock undo</code> (checkpoint {restored.safety_id}).
           </p>
           <Changes changes={restored.changed ?? []} />
         </>

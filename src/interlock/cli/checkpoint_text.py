@@ -56,10 +56,13 @@ def print_checkpoint(console: Console, info: CheckpointInfo) -> None:
         if name == "time":
             value = moment(info.time)
         elif name == "bytes":
-            value = size(info.bytes)
+            name, value = "size", size(info.bytes)
+        elif name == "last_error_time" and value is not None:
+            value = moment(value)
         elif name == "not_covered":
             value = "".join(f"\n  {line}" for line in info.not_covered) or "nothing excluded"
-        console.print(Text(f"{name.replace('_', ' '):<16}{'' if value is None else value}"))
+        if value not in (None, ""):
+            console.print(Text(f"{name.replace('_', ' '):<16}{value}"))
 
 
 def print_changes(console: Console, changes: Sequence[Change], *, everything: bool = False) -> None:

@@ -53,7 +53,7 @@ WAITING_S = 5.0
 AT_ONCE = 32
 """Concurrent requests at most."""
 
-DONE = {"pause": "is paused", "resume": "is resumed", "cancel": "is cancelled"}
+DONE = {"pause": "is paused", "resume": "is running again", "cancel": "is cancelled"}
 """What a command has done, in words; the other commands print the run's reply."""
 
 LIVE = tuple(status for status in get_args(Status) if status not in ENDED)

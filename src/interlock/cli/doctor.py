@@ -160,12 +160,12 @@ def tell_checks(checks: Sequence[DoctorCheck | GuiCheck], *, json: bool) -> NoRe
 
 
 def _print_table(checks: Sequence[DoctorCheck | GuiCheck]) -> None:
-    from rich.table import Table
+    from rich.table import Column, Table
     from rich.text import Text
 
     from .console import Console
 
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table("", "", Column(overflow="fold"), box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     for check in checks:
         mark, style = MARKS[check.state]
         words = f"{check.found}. {check.todo}" if check.todo else check.found

@@ -87,3 +87,5 @@ def _print(item: InboxItem) -> None:
         print_hanging(console, f"    {each.name}: {each.does}")
         if each.here or each.words:
             console.print(Text(f"      {words}", style="dim"), soft_wrap=True)
+    if any(each.name == "dismiss" for each in item.answers):
+        console.print(Text(f"    more: interlock show {one_line(item.run_id)}", style="dim"), soft_wrap=True)

@@ -37,7 +37,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "budget": "show what runs have spent together, and the forecast",
     },
     "Steer": {
-        "pause": "pause a run after its current iteration",
+        "pause": "pause a run after its current step",
         "resume": "resume a paused run",
         "cancel": "end a run and its agent",
         "approve": "approve the step that needs approval",

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..adapters.traces import Scanned
+from ..core import short_name
 from ..report import fact_line, plural
 from .console import Console
 
@@ -58,13 +59,24 @@ def print_scanned(result: Scanned, progress: Progress) -> None:
     table.add_column(justify="right", style="dim", no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for issue in result.issues:
-        level = Text(f"{issue.type} ({issue.severity})", style=COLOURS[issue.severity])
-        table.add_row(f"step {issue.step}", level, issue.description)
-    for answer in result.interventions:
-        table.add_row(
-            f"step {answer.step}", Text(f"→ {answer.type}", style="green"), f"would respond to the {answer.issue}"
+    rows = [
+        (
+            issue.step,
+            Text(f"{issue.type.replace('_', ' ')} ({issue.severity})", style=COLOURS[issue.severity]),
+            issue.description,
         )
+        for issue in result.issues
+    ]
+    rows += [
+        (
+            answer.step,
+            Text(f"→ {short_name(answer.type)}", style="green"),
+            f"would respond to the {answer.issue.replace('_', ' ')}",
+        )
+        for answer in result.interventions
+    ]
+    for step, what, words in sorted(rows, key=lambda row: row[0]):
+        table.add_row(f"step {step}", what, words)
     for each in result.claims:
         if each.verdict != "proven":
             said = Text(f"claim {each.verdict}", style="red" if each.verdict == "contradicted" else "yellow")

@@ -58,16 +58,16 @@ def _parameters(of: Callable[..., object]) -> dict[str, inspect.Parameter]:
 
 
 def _pause_now(
-    now: Annotated[bool, Option("--now", help="Stop at once, even in the middle of a step.")] = False,
+    now: Annotated[bool, Option("--now", help="Freeze at once, even in the middle of a step.")] = False,
 ) -> Payload:
     return lambda runs, run_id: {"now": True} if now else {}
 
 
 pause = new_command(
     "pause",
-    """Let the current step finish, then stop all processes of the run. No further step starts.
+    """Let the current step finish, then freeze all processes of the run. No further step starts.
 
-    Also works without the run's owner. An agent whose processes Interlock did not start is not stopped: its next step
+    Also works without the run's owner. An agent whose processes Interlock did not start is not frozen: its next step
     waits, and the answer is "steps held".
 
     Exit status: 0 done, 3 no such live run, 4 not possible in this state, 5 outcome unknown.

@@ -129,7 +129,7 @@ class DocumentCheck:
         return list(entries.values())
 
     def _describe(self, node: Node) -> str:
-        return "what it holds" if self._secret and isinstance(node, ScalarNode) else _describe(node)
+        return "the given value" if self._secret and isinstance(node, ScalarNode) else _describe(node)
 
     def _report(self, node: Node, path: str, what: str, todo: str = "") -> None:
         self.problems.append(ConfigProblem(what=what, path=path, source=self.source, line=line_of(node), todo=todo))

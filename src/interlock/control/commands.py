@@ -79,7 +79,9 @@ def begin_escalate(turn: Transition, payload: EscalatePayload) -> None:
     elif (found := state.rules.compare(model, state.model)) in ("weaker", "equal"):
         refuse(turn, f"{model} is {'weaker than' if found == 'weaker' else 'as strong as'} {state.model}")
     elif found is None and not payload.force:
-        refuse(turn, f"it is unknown whether {model} is stronger than {state.model}: repeat with force if it is")
+        refuse(
+            turn, f"it is unknown whether {model} is stronger than {state.model}: repeat with force (--force) if it is"
+        )
     else:
         ask(turn, "switching", status=state.status, shut=state.status != "running", model=model)
 

@@ -123,7 +123,7 @@ def find_refusal(state: ControlState, request: Request) -> ResultPayload | None:
     if request.command == "escalate" and not request.payload.get("force"):
         model = str(request.payload["model"])
         if not state.rules.knows(model):
-            return fail("bad_request", f"the model {model!r} is unknown: repeat with force if it exists")
+            return fail("bad_request", f"the model {model!r} is unknown: repeat with force (--force) if it exists")
     target = request.target
     if target.run_id != state.run_id and all(frame.id != target.run_id for frame in state.stack):
         return fail("not_found", f"there is no run {target.run_id} here")

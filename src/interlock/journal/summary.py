@@ -29,6 +29,9 @@ ENDINGS = {
 """Why a run ended, in words, if it did not simply complete."""
 
 
+STALE = ({"working", "paused"}, {"paused", "running"})
+"""What a run does and its status, where one is older than the other."""
+
 SHORT = {"ERROR": "failed", "STUCK": "stuck", "UNPROVEN": "unproven", "MAX_ISSUES": "too many issues"}
 """The same in a word or two."""
 
@@ -114,8 +117,10 @@ class RunSummary(Struct, frozen=True, kw_only=True):
 
     @property
     def doing(self) -> Liveness | None:
-        """The run's liveness; None if it is unknown, because the run has ended or its owner is gone."""
+        """The run's liveness; None if it is unknown: the run has ended, its owner is gone, or it was just paused."""
         if self.ended is not None or self.shown in ("lost", "unreadable"):
+            return None
+        if self.liveness is not None and {self.liveness.word, self.status} in STALE:
             return None
         return self.liveness
 

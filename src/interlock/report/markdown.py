@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from ..core import printable
+from ..core import printable, short_name
 from .document import Document, strongest_first
 from .episodes import tried_line
 from .narrative import known_cost, length
@@ -106,7 +106,7 @@ def _incidents(document: Document) -> list[str]:
 
 def _ladder(document: Document) -> list[str]:
     rows = [
-        f"| {rung.level + 1} {safe(plain(rung.type))} | {rung.made} | {rung.worked} | {rung.failed} | "
+        f"| {rung.level + 1} {safe(short_name(rung.type))} | {rung.made} | {rung.worked} | {rung.failed} | "
         f"{rung.held_back} |"
         for rung in strongest_first(document.ladder)
     ]
@@ -132,7 +132,7 @@ def _chains(document: Document) -> list[str]:
     for chain in document.chains:
         lines.append(f"- **{safe(plain(chain.type))}** ({chain.severity}, {chain.count:,}×): {safe(chain.description)}")
         lines += [
-            f"  - step {answer.step}: {safe(plain(answer.type))}, {safe(plain(answer.outcome))}"
+            f"  - step {answer.step}: {safe(short_name(answer.type))}, {safe(plain(answer.outcome))}"
             for answer in chain.answers
         ]
     return _section("Why", lines)

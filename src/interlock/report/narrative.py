@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..control import Abort, Done
-from ..core import ENDED
+from ..core import ENDED, short_name
 from ..journal_records import EndRecord, ParkedRecord, UnwedgeRecord
 from .changes import RunChanges
 from .document import Chain, RungUse
@@ -128,8 +128,11 @@ def _refusals(story: Story) -> str:
     if not reviewed:
         return ""
     kinds = [f"{verdicts[name]:,} {word}" for name, word in REFUSALS.items() if verdicts[name]]
-    said = f", {_list(kinds)}" if kinds else ", all of them harmless"
-    return f"{plural(reviewed, 'call')} {'was' if reviewed == 1 else 'were'} reviewed before they ran{said}."
+    said = f", {_list(kinds)}" if kinds else ", all allowed"
+    reviews = (
+        "1 call was reviewed before it ran" if reviewed == 1 else f"{reviewed:,} calls were reviewed before they ran"
+    )
+    return f"{reviews}{said}."
 
 
 def _stuck(episodes: tuple[Problem, ...]) -> str:
@@ -164,11 +167,11 @@ def _interventions(ladder: tuple[RungUse, ...]) -> str:
     worked = sum(rung.worked for rung in ladder)
     said = f"Interlock intervened {_times(made)}"
     if len(used) == 1:
-        said += f", with {plain(strongest.type)}"
+        said += f" ({short_name(strongest.type)})"
     else:
-        said += f", from {plain(min(used, key=lambda rung: rung.level).type)} up to {plain(strongest.type)}"
+        said += f", from {short_name(min(used, key=lambda rung: rung.level).type)} to {short_name(strongest.type)}"
     if judged:
-        said += f"; {worked:,} of {plural(judged, 'intervention')} with a known effect worked"
+        said += f"; {worked:,} of the {judged:,} whose effect is known worked"
     return f"{said}."
 
 

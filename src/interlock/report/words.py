@@ -93,7 +93,7 @@ def describe_record(body: RecordBody) -> RecordText:
             return describe_applied(body)
         case core.Intervention():
             worked = body.outcome == "success"
-            title = f"{plain(body.type)} on {plain(body.issue_type)} {'worked' if worked else 'did not work'}"
+            title = f"{core.short_name(body.type)} on {plain(body.issue_type)} {'worked' if worked else 'did not work'}"
             return RecordText("intervention", "info" if worked else "notice", title, body.reason, body.step)
         case core.CheckpointInfo():
             label = body.label or body.cause
@@ -259,7 +259,7 @@ def step_title(step: Step) -> str:
 
 def describe_intervention(body: InterventionRecord) -> RecordText:
     made = body.intervention
-    about = f"{plain(made.type)} on {plain(made.issue_type)}"
+    about = f"{core.short_name(made.type)} on {plain(made.issue_type)}"
     if made.outcome in ("held_back", "not_applied"):
         why = made.reason.removeprefix("postponed: ")
         return RecordText("intervention", "info", f"{outcome_words(made)}: {about}", why, made.step)

@@ -21,7 +21,7 @@ from .drawing import Drawing, Search
 from .line import STATUS, Line, Piece, clean, flat, spread
 from .row_list import RowList
 from .run_reader import RunSource
-from .run_rows import Preview, draw_run, heading
+from .run_rows import Preview, draw_run, heading, layout
 from .words import reason_first, span, total
 
 POLL_S = 0.2
@@ -82,6 +82,7 @@ class FleetPage(Steered):
         self._loaded = False
         self._text, self._filter = "", 0
         self._source = source
+        self._layout = layout((), hosts=self._hosts)
         self._reader: Worker[RunSource] = Worker("interlock-runs", lambda: source, self._poll, self._fail, pause=POLL_S)
 
     def compose(self) -> ComposeResult:
@@ -160,6 +161,7 @@ class FleetPage(Steered):
         if self._loaded and (event.rows, event.problem, event.needs) == (self.rows, self.problem, self.needs):
             return
         self.rows, self.problem, self.needs, self._loaded = event.rows, event.problem, event.needs, True
+        self._layout = layout(self.rows, hosts=self._hosts)
         self._show()
 
     @on(Failed)
@@ -218,10 +220,10 @@ class FleetPage(Steered):
         return bool(self._source.hub_name)
 
     def _draw_row(self, row: RunRow, width: int) -> Line:
-        return draw_run(row, width, self.top.clock.time(), self.top.steering.doing(row.run_id), hosts=self._hosts)
+        return draw_run(row, width, self.top.clock.time(), self.top.steering.doing(row.run_id), self._layout)
 
     def _draw_heading(self, width: int) -> Line:
-        return heading(width, hosts=self._hosts)
+        return heading(width, self._layout)
 
     def _draw_title(self, width: int) -> list[Line]:
         left: list[Piece] = [("interlock", "link!"), ("  ", "")]

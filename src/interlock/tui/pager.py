@@ -113,7 +113,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         (
             ("↑ ↓ j k", "move; PgUp PgDn, Home End, g G in larger steps"),
             ("Enter", "open the run, record, issue or difference"),
-            ("1 2 3 4, Tab", "timeline, issues, checkpoints, control"),
+            ("1 2 3 4, Tab", "timeline, problems, checkpoints, control"),
             ("/", "search: all words must match; Esc clears"),
             ("f", "filter: all, live, ended; everything, problems, steps, …"),
             ("Esc", "back"),

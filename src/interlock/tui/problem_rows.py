@@ -32,7 +32,7 @@ def draw_problem(problem: Problem | Issue, width: int) -> Line:
         name, achieved, step, rest = problem.what, problem.achieved, problem.opened_step, _tried(problem.tried)
     return (
         (fit(str(step), 6, right=True), "dim"),
-        (fit(f"  {flat(name, 32)}", 34), f"{style}!"),
+        (fit(f"  {flat(name, 60)}", 32) + "  ", f"{style}!"),
         (fit(flat(achieved, 23), 24), _achieved_style(problem)),
         *rest,
     )
@@ -134,7 +134,7 @@ def control_heading(width: int) -> Line:
         (fit("COMMAND", 11), ""),
         (fit("ACK", 10), ""),
         (fit("RESULT", 12), ""),
-        ("WORDS", ""),
+        ("MESSAGE", ""),
     )
 
 

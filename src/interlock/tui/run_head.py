@@ -73,7 +73,7 @@ def draw_side(
 ) -> list[Line]:
     """As much as fits, the most important on top."""
     lines: list[Line] = [_title("LADDER", width), *draw_ladder(view.ladder), ()]
-    lines += [_title("OVER ITS STEPS", width), *draw_charts(view, series, width), ()]
+    lines += [_title("BY STEP", width), *draw_charts(view, series, width), ()]
     rest = max(4, height - len(lines) - 3)
     asked = entries[: max(2, rest // 3)]
     lines += [_title("CONTROL", width)]

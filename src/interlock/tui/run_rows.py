@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -31,15 +31,30 @@ class Column(Struct, frozen=True):
     grow: int = 0
 
 
-def heading(width: int, *, hosts: bool = False) -> Line:
+class Layout(Struct, frozen=True):
+    """What the widths depend on: whether hosts are shown, and how long the words for the runs' statuses are."""
+
+    hosts: bool = False
+    statuses: frozenset[int] = frozenset()
+
+
+PLAIN = Layout()
+
+
+def layout(rows: Iterable[RunRow], *, hosts: bool) -> Layout:
+    """The layout for these runs."""
+    return Layout(hosts, frozenset(len(row.outcome or row.status) for row in rows))
+
+
+def heading(width: int, shown: Layout = PLAIN) -> Line:
     """The names of the columns."""
-    return tuple((fit(column.name, room, right=column.right) + "  ", "") for column, room in _columns(width, hosts))
+    return tuple((fit(column.name, room, right=column.right) + "  ", "") for column, room in _columns(width, shown))
 
 
-def draw_run(row: RunRow, width: int, now: float, asked: str = "", *, hosts: bool = False) -> Line:
+def draw_run(row: RunRow, width: int, now: float, asked: str = "", shown: Layout = PLAIN) -> Line:
     """One run; `asked` is a command that it has not answered yet."""
     pieces: list[Piece] = []
-    for column, room in _columns(width, hosts):
+    for column, room in _columns(width, shown):
         text, style = column.draw(row, room, now)
         if column.name == "STATUS" and asked:
             text, style = f"{text[:2]}{asked}", "warn"
@@ -81,30 +96,32 @@ def _name(row: RunRow, room: int, _now: float) -> Piece:
 
 
 _COLUMNS = (
-    Column("STATUS", 12, _status, grow=10),
+    Column("STATUS", 12, _status),
     Column("NAME", 13, _name, grow=11),
-    Column("HOST", 12, lambda row, _r, _n: (flat(row.host or "", 20), "link"), rank=1),
+    Column("HOST", 12, lambda row, _r, _n: (flat(row.host or "", 20), "link"), rank=3),
     Column("ITER", 6, lambda row, _r, _n: (iteration(row), ""), right=True),
-    Column("MODEL", 12, lambda row, _r, _n: (flat(short_model(row.model), 20), ""), rank=3),
-    Column("STUCK ON", 18, lambda row, _r, _n: (flat(row.issue or "–", 80), "level2" if row.issue else "dim"), grow=36),
-    Column("INT", 3, lambda row, _r, _n: (count(row.interventions), "" if row.interventions else "dim"), right=True),
+    Column("MODEL", 12, lambda row, _r, _n: (flat(short_model(row.model), 20), ""), rank=5),
+    Column(
+        "STUCK ON", 18, lambda row, _r, _n: (flat(row.issue or "–", 80), "level2" if row.issue else "dim"), 1, grow=36
+    ),
+    Column("INT", 3, lambda row, _r, _n: (count(row.interventions), "" if row.interventions else "dim"), 2, right=True),
     Column("SPEND", 9, _spend, right=True),
-    Column("TOKENS", 6, lambda row, _r, _n: (count(row.tokens), ""), rank=5, right=True),
-    Column("PROGRESS", 8, lambda row, room, _n: (spark(row.spark, room), "good"), rank=2, grow=8),
-    Column("SEEN", 4, lambda row, _r, now: (span(now - row.updated), "dim"), rank=4, right=True),
-    Column("AGENT", 10, lambda row, _r, _n: (flat(row.adapter, 12), ""), rank=6),
+    Column("TOKENS", 6, lambda row, _r, _n: (count(row.tokens), ""), rank=7, right=True),
+    Column("PROGRESS", 8, lambda row, room, _n: (spark(row.spark, room), "good"), rank=4, grow=8),
+    Column("SEEN", 4, lambda row, _r, now: (span(now - row.updated), "dim"), rank=6, right=True),
+    Column("AGENT", 10, lambda row, _r, _n: (flat(row.adapter, 12), ""), rank=8),
 )
-_TASK = Column("TASK", 16, lambda row, _r, _n: (flat(row.task, 240), "dim"), rank=7)
+_TASK = Column("TASK", 16, lambda row, _r, _n: (flat(row.task, 240), "dim"), rank=9)
 _GAP = 2
 
 
 @cache
-def _columns(width: int, hosts: bool) -> tuple[tuple[Column, int], ...]:
+def _columns(width: int, layout: Layout) -> tuple[tuple[Column, int], ...]:
     """The columns that fit, with their widths: the most important first, then they grow, then the task."""
     shown: list[Column] = []
     left = width + _GAP - 1
     for column in sorted((*_COLUMNS, _TASK), key=lambda column: column.rank):
-        if column.name == "HOST" and not hosts:
+        if column.name == "HOST" and not layout.hosts:
             continue
         if column.rank and left < column.width + _GAP:
             break
@@ -113,6 +130,10 @@ def _columns(width: int, hosts: bool) -> tuple[tuple[Column, int], ...]:
     rooms = {}
     for column in shown:
         more = max(0, min(column.grow, left))
+        if column.name == "STATUS":
+            # No wider than its words, where they fit: the name needs the room.
+            wanted = (length + 2 - column.width for length in layout.statuses)
+            more = max((extra for extra in wanted if 0 < extra <= left), default=0)
         rooms[column.name] = column.width + more
         left -= more
     last = _TASK.name if _TASK in shown else "NAME"

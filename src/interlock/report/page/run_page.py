@@ -111,7 +111,7 @@ def _charts(document: Document) -> Html:
                    empty="No issues found.", step_like=True),
         line_chart("Tokens", steps, [("tokens", series.tokens)], show=short, marks=marks,
                    empty="The agent did not report token usage."),
-        line_chart("Cost", steps, [("cost", series.cost)], show=lambda value: f"${short(value)}" if value else "$0",
+        line_chart("Cost", steps, [("cost", series.cost)], show=dollars,
                    marks=marks, empty=no_cost),
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from ..._version import __version__
 from ...adapters.traces import Finding, Scanned
-from ...core import SEVERITIES
+from ...core import SEVERITIES, short_name
 from ...journal_records import ProofRecord
 from ..words import plain, plural
 from .charts import strip
@@ -139,18 +139,18 @@ def _overview(found: Iterable[tuple[str, Scanned]]) -> Html:
         )
         for number, (_, result) in enumerate(found)
     ]
-    numbers = ("Steps", "Issues", "From")
-    names = ("Trace", "Steps", "Issues", "Worst", "What", "From")
+    numbers = ("Steps", "Issues", "First at step")
+    names = ("Trace", "Steps", "Issues", "Worst", "Found", "First at step")
     head = el("tr", *(el("th.number" if name in numbers else "th", name) for name in names))
     return el("div.scroll", el("table", el("thead", head), el("tbody", *rows)))
 
 
 def _trace(number: int, file: str, result: Scanned) -> Html:
     marks = [(issue.step, issue.severity, f"step {issue.step}: {plain(issue.type)}") for issue in result.issues]
-    marks += [(made.step, "answer", f"step {made.step}: {plain(made.type)}") for made in result.interventions]
+    marks += [(made.step, "answer", f"step {made.step}: {short_name(made.type)}") for made in result.interventions]
     lines = [(issue.step, 0, _issue(issue)) for issue in result.issues]
     lines += [
-        (made.step, 1, _row(made.step, "notice intervention", "answer", f"would have been: {plain(made.type)}",
+        (made.step, 1, _row(made.step, "notice intervention", "answer", f"would have been: {short_name(made.type)}",
                             f"for the {plain(made.issue)}"))
         for made in result.interventions
     ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from ...core import PAUSE
+from ...core import PAUSE, short_name
 from ...journal_records import ProofRecord
 from ..document import Chain, Document, RungUse, strongest_first
 from ..episodes import ControlCommand, Problem
@@ -74,7 +74,7 @@ def ladder(rungs: Sequence[RungUse], *, ended: bool) -> Html:
             el(
                 f"li.rung rung{rung.level}{'' if rung.made else ' unused'}",
                 el(f"span.bar bar{rung.level}"),
-                el("span.name", el("b", plain(rung.type)), el("small", MEANING.get(rung.type, ""))),
+                el("span.name", el("b", short_name(rung.type)), el("small", MEANING.get(rung.type, ""))),
                 el("span.dots", shown, more),
                 el("span.count", said),
             )
@@ -115,7 +115,7 @@ def _episode(problem: Problem) -> Html:
         f"article.chain episode {problem.severity}",
         el("h3", el("code", problem.what), *badges),
         el("p.facts-line", ", ".join(filter(None, facts))),
-        el("p", problem.description, el("code", problem.place) if problem.place else None),
+        el("p", problem.description, *((" ", el("code", problem.place)) if problem.place else ())),
         el("ol.chips", *chips) if chips else el("p.empty", "Nothing was tried."),
         el("p.cost", "It cost ", problem.cost, " up to its last intervention." if problem.open else "."),
     )
@@ -137,7 +137,7 @@ def chains(found: Iterable[Chain]) -> Html:
         chips = []
         for answer in chain.answers:
             dot, words = OUTCOMES.get(answer.outcome, ("open", answer.outcome))
-            parts = (el("b", answer.step), f" {plain(answer.type)} ", el(f"i.dot {dot}", title=words))
+            parts = (el("b", answer.step), f" {short_name(answer.type)} ", el(f"i.dot {dot}", title=words))
             chips.append(el(f"li.chip rung{answer.level}", *parts, title=answer.reason or None))
         count = el("small", f"{chain.count:,}×, {steps}")
         cards.append(
