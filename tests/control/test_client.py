@@ -80,19 +80,22 @@ def test_the_stored_record_is_the_last_word() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "outcome", "code"),
+    ("found", "outcome", "code", "accepted"),
     [
-        (RequestRecord(accepted=True, run_status="paused"), "unknown", None),
-        (RequestRecord(run_status="unknown"), "unknown", None),
-        (RequestRecord(run_status="done"), "failure", "not_found"),
+        (RequestRecord(accepted=True, run_status="paused"), "unknown", None, True),
+        (RequestRecord(run_status="unknown"), "unknown", None, False),
+        (RequestRecord(run_status="done"), "failure", "not_found", False),
     ],
 )
-def test_what_the_log_says_when_there_is_no_result(found: RequestRecord, outcome: str, code: str | None) -> None:
+def test_what_the_log_says_when_there_is_no_result(
+    found: RequestRecord, outcome: str, code: str | None, accepted: bool
+) -> None:
     it = controller(timeout=1)
     it.start(at(0))
     it.tick(at(1))
     it.found(found)
-    assert it.answer is not None and (it.answer.outcome, it.answer.code) == (outcome, code)
+    assert it.answer is not None
+    assert (it.answer.outcome, it.answer.code, it.answer.accepted) == (outcome, code, accepted)
 
 
 def test_messages_for_others_are_ignored() -> None:

@@ -160,6 +160,9 @@ def test_a_pause_that_cannot_be_carried_out_fails_and_the_run_goes_on() -> None:
     owner.ask("pause", id="p")
     assert owner.kinds() == ["ACK", "failed", "STATE running"]
     assert not owner.state.gate_open
+    asked, desired = owner.told[-2:]
+    assert (asked.shut, desired.shut) == (True, False)
+    assert desired.revision > asked.revision, "an actuator ignores what is not newer"
     owner.broken = ""
     owner.do(Tick())
     assert owner.state.gate_open and owner.state.status == "running"
@@ -222,6 +225,19 @@ def test_a_step_that_waits_is_told_and_gone_when_answered() -> None:
     assert "waiting" not in owner.sent[-1]
 
 
+def test_after_a_crash_a_step_still_waits_for_approval_and_resume_does_not_answer_it() -> None:
+    owner = Owner()
+    asked = Waiting("approval", 3, "rm -rf build?")
+    owner.do(WaitingForPerson(asked))
+    owner.ask("pause", id="p")
+    owner.crash()
+    assert (owner.state.waiting, owner.state.held) == ((asked,), None)
+    owner.ask("resume", id="r")
+    assert owner.state.waiting == (asked,)
+    owner.ask("approve", {"step": 3}, id="a")
+    assert owner.kinds() == ["ACK"] and owner.asked[-1].request_id == "a"
+
+
 def test_a_rollback_to_an_unknown_checkpoint_is_not_found_after_its_ack() -> None:
     owner = Owner()
     owner.ask("rollback", id="b")
@@ -273,10 +289,14 @@ def test_who_asked_is_what_the_transport_says() -> None:
     assert actors == ["alice", "alice for web"]
 
 
-def test_somebody_turned_away_leaves_an_audit_row() -> None:
+def test_somebody_turned_away_is_told_why_and_leaves_an_audit_row() -> None:
     owner = Owner()
-    owner.do(ClientRefused("user 1234 is not allowed to control this run", "uid 1234"))
+    why = "user 1234 is not allowed to control this run"
+    owner.do(ClientRefused(why, "uid 1234"))
     assert owner.audits()[-1]["what"] == "refused"
+    assert [message["payload"] for message in owner.sent] == [
+        {"status": "failure", "code": "bad_request", "message": why}
+    ]
 
 
 def test_everything_of_one_batch_carries_its_id() -> None:
