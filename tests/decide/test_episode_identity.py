@@ -114,8 +114,8 @@ def test_an_alarm_is_added_once_and_only_one_of_its_type_is_its_newest():
 def test_a_problem_that_is_back_begins_like_a_new_one():
     over = episode(
         "loop", stuck(), level=2, failed=LADDER[HINT], hints=2, opportunities=7, clean=3, relapses=1, worked=2
-    ).end("solved", START + 9)
-    assert (over.ending, over.closed_at, over.open) == ("solved", START + 9, False)
+    ).end("solved")
+    assert (over.ending, over.open) == ("solved", False)
     back = over.reopen(found("loop", stuck(), evidence=(45, 44)), START + 60, Spend(input_tokens=5))
     assert back == episode(
         "loop", stuck(), issue=found("loop", stuck(), evidence=(45, 44)), opened_step=50, opened_at=START + 60,
@@ -132,10 +132,10 @@ def test_each_sign_is_counted():
         ("clear", (1, 1, 2)),
         (None, (0, 1, 1)),
     ):
-        after, judged = follow(state, Sighting("e1", newer, sign), 60, START, 1)  # type: ignore[arg-type]
+        after, judged = follow(state, Sighting("e1", newer, sign), 60, 1)  # type: ignore[arg-type]
         one = after.episodes[0]
         assert (one.opportunities, one.again, one.passed) == expected and one.stuck == newer and judged == []
-    assert follow(state, Sighting("e9", newer, "again"), 60, START, 1) == (state, [])
+    assert follow(state, Sighting("e9", newer, "again"), 60, 1) == (state, [])
 
 
 @pytest.mark.parametrize(
@@ -296,8 +296,10 @@ def test_a_second_hint_does_not_wait_for_the_time_of_an_escalation():
     run = Run(
         Interventions(soft_correction=SoftCorrection(max_attempts=2), intervention_cooldown_seconds=0, strategy=delay)
     )
-    run.alarm()
-    run.sign(*["again"] * 6)
+    first = run.alarm()
+    second = run.sign("again", "again")
+    assert [rulings.rulings[0].escalated for rulings in (first, second)] == [False, False]
+    run.sign(*["again"] * 4)
     assert run.rungs == [LADDER[HINT]] * 2
 
 
