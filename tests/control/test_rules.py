@@ -21,6 +21,7 @@ from interlock.control import (
     Released,
     ResultPayload,
     RunEnded,
+    Send,
     StackFrame,
     Tick,
     TransportNoted,
@@ -28,6 +29,7 @@ from interlock.control import (
     WaitingForPerson,
     find_request,
     may_start,
+    recover,
 )
 from interlock.control.decoding import NotForUs, decode_request
 
@@ -196,6 +198,34 @@ def test_a_run_whose_iteration_outlives_its_owner_is_still_pausing() -> None:
     assert owner.kinds()[-1] == "STATE paused" and owner.sent[-1]["request_id"] == "r1"
 
 
+def test_a_run_whose_iteration_ended_with_its_owner_is_paused_at_once() -> None:
+    owner = Owner()
+    owner.do(IterationStarted("i1"))
+    owner.ask("pause")
+    owner.crash()
+    assert owner.state.status == "paused" and owner.kinds()[-1] == "STATE paused"
+
+
+def test_the_log_has_the_revision_the_iteration_and_the_stack() -> None:
+    owner = Owner()
+    for number in range(3):
+        owner.do(IterationStarted(f"i{number}"))
+        owner.do(IterationEnded(f"i{number}"))
+    owner.ask("pause", id="p")
+    back = recover(owner.log, owner.fresh, owner.now)
+    assert (back.revision, back.iterations, back.stack) == (owner.state.revision, 3, owner.state.stack)
+    assert back.stack[-1].iter == 3 and back.revision > owner.fresh.revision
+
+
+def test_a_cancel_names_what_it_could_not_end() -> None:
+    for left, message in (("", "cancelled"), ("process 7 is still there", "cancelled; process 7 is still there")):
+        owner = Owner()
+        owner.broken = left
+        payload = owner.ask("cancel")[1]["payload"]
+        assert payload == {"status": "success", "message": message} | ({"details": {"processes": left}} if left else {})
+        assert owner.kinds() == ["ACK", "success", "ABORT"]
+
+
 def test_a_refusal_that_depends_on_the_run_is_remembered() -> None:
     owner = Owner()
     owner.ask("pause", id="p", issue_id="7")
@@ -292,7 +322,8 @@ def test_who_asked_is_what_the_transport_says() -> None:
 def test_somebody_turned_away_is_told_why_and_leaves_an_audit_row() -> None:
     owner = Owner()
     why = "user 1234 is not allowed to control this run"
-    owner.do(ClientRefused(why, "uid 1234"))
+    effects = owner.do(ClientRefused(why, "uid 1234", via="me"))
+    assert [(effect.via, effect.direct) for effect in effects if isinstance(effect, Send)] == [("me", True)]
     assert owner.audits()[-1]["what"] == "refused"
     assert [message["payload"] for message in owner.sent] == [
         {"status": "failure", "code": "bad_request", "message": why}

@@ -139,6 +139,36 @@ def test_each_sign_is_counted():
 
 
 @pytest.mark.parametrize(
+    ("sign", "before", "after"),
+    [
+        ("again", (5, 2, 3), (0, 2, 3)),
+        ("changed", (5, 2, 3), (0, 2, 3)),
+        ("clear", (8, 2, 3), (9, 2, 3)),
+        ("clear", (9, 2, 3), (0, 1, 3)),
+        ("solved", (9, 1, 3), (0, 0, 0)),
+        ("clear", (9, 0, 3), (0, 0, 0)),
+        ("clear", (9, None, 3), (0, None, 0)),
+    ],
+)
+def test_ten_clean_opportunities_in_a_row_after_its_end_lower_it_by_a_rung(sign, before, after):
+    clean, worked, relapses = before
+    over = episode("loop", stuck(), ending="solved", clean=clean, worked=worked, relapses=relapses)
+    state, judged = follow(ControllerState().with_episode(over), Sighting("e1", over.stuck, sign), 60, 1)
+    one = state.episodes[0]
+    assert ((one.clean, one.worked, one.relapses), one.open, judged) == (after, False, [])
+
+
+@pytest.mark.parametrize("outcome", ["pending", "not_applied", None])
+def test_only_an_answer_that_was_applied_has_helped(outcome):
+    answer = msgspec.structs.replace(made(LADDER[REMINDER]), outcome=outcome) if outcome else None
+    known = episode("loop", stuck(), level=REMINDER, answer=answer)
+    state, judged = follow(ControllerState().with_episode(known), Sighting("e1", known.stuck, "solved"), 60, 1)
+    helped = outcome == "pending"
+    assert (state.episodes[0].ending, state.episodes[0].worked) == ("solved", REMINDER if helped else None)
+    assert [one.outcome for one in judged] == ["success"] * helped and state.worked == helped
+
+
+@pytest.mark.parametrize(
     ("outcomes", "start", "begins"),
     [
         ((), 1, 1),
@@ -209,6 +239,32 @@ def test_an_observer_reports_no_outcomes():
     run.alarm()
     run.sign("again", "again", "again", "solved")
     assert run.outcomes == []
+
+
+def test_an_observer_records_what_it_would_have_done_and_changes_nothing():
+    run = Run(Interventions(observe=True))
+    last = run.alarm()
+    while run.rungs[-1] != LADDER[THROTTLE]:
+        last = run.sign("again")
+    (ruling,) = last.rulings
+    assert ruling.intervention.outcome == "not_applied" and last.directives == ()
+    assert ruling.intervention.reason.startswith("observe: would have been applied: ")
+    assert not run.run.throttled and run.state.acted == len(run.rungs)
+    real = Run()
+    real.alarm()
+    while real.rungs[-1] != LADDER[THROTTLE]:
+        last = real.sign("again")
+    (ruling,) = last.rulings
+    assert ruling.intervention.outcome == "pending" and not ruling.intervention.reason.startswith("observe")
+    assert real.run.throttled and real.state.acted == len(real.rungs)
+
+
+def test_where_interventions_are_switched_off_none_is_applied():
+    run = Run(Interventions(enabled=False))
+    (held,) = run.alarm().rulings
+    assert (held.intervention.outcome, held.intervention.reason) == ("held_back", "interventions are switched off")
+    run.sign(*["again"] * 6)
+    assert run.rungs == []
 
 
 @pytest.mark.parametrize(

@@ -317,9 +317,18 @@ def test_what_cannot_be_said_counts_as_tried_with_the_same_chances():
     assert (made.outcome, made.reason) == ("not_applied", "soft_correction needs inject")
     run.sign("again")
     assert run.rungs == []
-    run.sign(*["again"] * 8)
+    rulings = [*first.rulings, *(ruling for _ in range(8) for ruling in run.sign("again").rulings)]
     assert run.rungs[0] == LADDER[THROTTLE]
+    ids = [ruling.intervention.id for ruling in rulings]
+    assert ids == [f"i{number}" for number in range(1, len(ids) + 1)]
     assert all(outcome != "failure" or type_ != LADDER[HINT] for type_, outcome in run.outcomes)
+
+
+def test_all_that_is_in_the_way_is_said():
+    run = Run(Interventions(soft_correction=SoftCorrection(enabled=False)))
+    run.controller = Controller(run.config, EVERY_CAPABILITY - {"inject"}, restorable=True)
+    (ruling,) = run.alarm().rulings
+    assert ruling.intervention.reason == "soft_correction is switched off; context_reinforcement needs inject"
 
 
 def test_without_a_stop_the_run_pauses():
@@ -363,6 +372,17 @@ def test_a_person_who_resumes_begins_anew():
     assert run.episode.ending == "resumed" and run.state.failed == 0
     run.alarm()
     assert run.rungs[-1] == LADDER[REMINDER]
+
+
+def test_resuming_ends_only_what_is_open_and_was_answered():
+    run = Run()
+    run.alarm()
+    run.sign("solved")
+    other = Stuck(kind="pattern", key="elsewhere")
+    run.run = msgspec.structs.replace(run.run, status="paused")
+    run.alarm("goal_drift", stuck=other, evidence=(900,), started_step=900)
+    run.state = count_anew(run.state)
+    assert [(one.ending, one.level) for one in run.state.episodes] == [("solved", HINT), (None, None)]
 
 
 def test_a_person_is_told_what_was_tried_if_anything_was():
