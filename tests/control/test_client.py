@@ -80,19 +80,44 @@ def test_the_stored_record_is_the_last_word() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "outcome", "code"),
+    ("found", "outcome", "code", "accepted", "message"),
     [
-        (RequestRecord(accepted=True, run_status="paused"), "unknown", None),
-        (RequestRecord(run_status="unknown"), "unknown", None),
-        (RequestRecord(run_status="done"), "failure", "not_found"),
+        (RequestRecord(accepted=True, run_status="paused"), "unknown", None, True, "accepted, not finished yet"),
+        (RequestRecord(run_status="unknown"), "unknown", None, False, "no reply; the run is unknown"),
+        (RequestRecord(run_status="done"), "failure", "not_found", False, "the run has ended"),
     ],
 )
-def test_what_the_log_says_when_there_is_no_result(found: RequestRecord, outcome: str, code: str | None) -> None:
+def test_what_the_log_says_when_there_is_no_result(
+    found: RequestRecord, outcome: str, code: str | None, accepted: bool, message: str
+) -> None:
     it = controller(timeout=1)
     it.start(at(0))
     it.tick(at(1))
     it.found(found)
-    assert it.answer is not None and (it.answer.outcome, it.answer.code) == (outcome, code)
+    assert it.answer is not None
+    assert (it.answer.outcome, it.answer.code, it.answer.accepted) == (outcome, code, accepted)
+    assert it.answer.message == message
+
+
+@pytest.mark.parametrize(
+    ("command", "payload", "code", "accepted"),
+    [
+        ("pause", {}, None, True),
+        ("resume", {}, "invalid_state", True),
+        ("pause", {"issue_id": "7"}, "not_found", False),
+        ("escalate", {"model": "no-such-thing"}, "bad_request", False),
+    ],
+)
+def test_a_result_shows_whether_the_request_was_accepted_also_if_the_ack_was_lost(
+    command: str, payload: dict[str, object], code: str | None, accepted: bool
+) -> None:
+    owner, issue = Owner(), payload.pop("issue_id", None)
+    request = new_request("r1", command, RUN, payload, issue_id=issue)  # type: ignore[arg-type]
+    it = RequestClient(request)
+    owner.do(Received(it.start(at(0))[0].data))  # type: ignore[union-attr]
+    (result,) = (body for body in owner.raw if b'"RESULT"' in body)
+    it.receive(result)
+    assert it.answer is not None and (it.answer.code, it.answer.accepted) == (code, accepted)
 
 
 def test_messages_for_others_are_ignored() -> None:

@@ -21,6 +21,7 @@ from interlock.control import (
     Released,
     ResultPayload,
     RunEnded,
+    Send,
     StackFrame,
     Tick,
     TransportNoted,
@@ -28,6 +29,7 @@ from interlock.control import (
     WaitingForPerson,
     find_request,
     may_start,
+    recover,
 )
 from interlock.control.decoding import NotForUs, decode_request
 
@@ -160,6 +162,9 @@ def test_a_pause_that_cannot_be_carried_out_fails_and_the_run_goes_on() -> None:
     owner.ask("pause", id="p")
     assert owner.kinds() == ["ACK", "failed", "STATE running"]
     assert not owner.state.gate_open
+    asked, desired = owner.told[-2:]
+    assert (asked.shut, desired.shut) == (True, False)
+    assert desired.revision > asked.revision, "an actuator ignores what is not newer"
     owner.broken = ""
     owner.do(Tick())
     assert owner.state.gate_open and owner.state.status == "running"
@@ -193,6 +198,34 @@ def test_a_run_whose_iteration_outlives_its_owner_is_still_pausing() -> None:
     assert owner.kinds()[-1] == "STATE paused" and owner.sent[-1]["request_id"] == "r1"
 
 
+def test_a_run_whose_iteration_ended_with_its_owner_is_paused_at_once() -> None:
+    owner = Owner()
+    owner.do(IterationStarted("i1"))
+    owner.ask("pause")
+    owner.crash()
+    assert owner.state.status == "paused" and owner.kinds()[-1] == "STATE paused"
+
+
+def test_the_log_has_the_revision_the_iteration_and_the_stack() -> None:
+    owner = Owner()
+    for number in range(3):
+        owner.do(IterationStarted(f"i{number}"))
+        owner.do(IterationEnded(f"i{number}"))
+    owner.ask("pause", id="p")
+    back = recover(owner.log, owner.fresh, owner.now)
+    assert (back.revision, back.iterations, back.stack) == (owner.state.revision, 3, owner.state.stack)
+    assert back.stack[-1].iter == 3 and back.revision > owner.fresh.revision
+
+
+def test_a_cancel_names_what_it_could_not_end() -> None:
+    for left, message in (("", "cancelled"), ("process 7 is still there", "cancelled; process 7 is still there")):
+        owner = Owner()
+        owner.broken = left
+        payload = owner.ask("cancel")[1]["payload"]
+        assert payload == {"status": "success", "message": message} | ({"details": {"processes": left}} if left else {})
+        assert owner.kinds() == ["ACK", "success", "ABORT"]
+
+
 def test_a_refusal_that_depends_on_the_run_is_remembered() -> None:
     owner = Owner()
     owner.ask("pause", id="p", issue_id="7")
@@ -220,6 +253,19 @@ def test_a_step_that_waits_is_told_and_gone_when_answered() -> None:
     assert owner.sent[-1]["waiting"]["step"] == 4  # type: ignore[index]
     owner.do(PersonAnswered(4))
     assert "waiting" not in owner.sent[-1]
+
+
+def test_after_a_crash_a_step_still_waits_for_approval_and_resume_does_not_answer_it() -> None:
+    owner = Owner()
+    asked = Waiting("approval", 3, "rm -rf build?")
+    owner.do(WaitingForPerson(asked))
+    owner.ask("pause", id="p")
+    owner.crash()
+    assert (owner.state.waiting, owner.state.held) == ((asked,), None)
+    owner.ask("resume", id="r")
+    assert owner.state.waiting == (asked,)
+    owner.ask("approve", {"step": 3}, id="a")
+    assert owner.kinds() == ["ACK"] and owner.asked[-1].request_id == "a"
 
 
 def test_a_rollback_to_an_unknown_checkpoint_is_not_found_after_its_ack() -> None:
@@ -273,10 +319,15 @@ def test_who_asked_is_what_the_transport_says() -> None:
     assert actors == ["alice", "alice for web"]
 
 
-def test_somebody_turned_away_leaves_an_audit_row() -> None:
+def test_somebody_turned_away_is_told_why_and_leaves_an_audit_row() -> None:
     owner = Owner()
-    owner.do(ClientRefused("user 1234 is not allowed to control this run", "uid 1234"))
+    why = "user 1234 is not allowed to control this run"
+    effects = owner.do(ClientRefused(why, "uid 1234", via="me"))
+    assert [(effect.via, effect.direct) for effect in effects if isinstance(effect, Send)] == [("me", True)]
     assert owner.audits()[-1]["what"] == "refused"
+    assert [message["payload"] for message in owner.sent] == [
+        {"status": "failure", "code": "bad_request", "message": why}
+    ]
 
 
 def test_everything_of_one_batch_carries_its_id() -> None:

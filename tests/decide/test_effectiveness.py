@@ -68,6 +68,13 @@ def test_the_same_step_is_not_a_comeback():
     assert again.judged == ()
 
 
+def test_progress_in_the_step_of_the_answer_itself_is_not_progress_since():
+    driver = answered()
+    driver.step -= 1
+    assert driver.work(1, progressed=True) == []
+    assert driver.work(30, progressed=False) == []
+
+
 def test_an_issue_that_is_decided_on_is_a_comeback_without_further_notice():
     driver = answered()
     assert [judged.outcome for judged in driver.meet(issue(), after=60).judged] == ["failure"]

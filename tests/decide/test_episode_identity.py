@@ -114,8 +114,8 @@ def test_an_alarm_is_added_once_and_only_one_of_its_type_is_its_newest():
 def test_a_problem_that_is_back_begins_like_a_new_one():
     over = episode(
         "loop", stuck(), level=2, failed=LADDER[HINT], hints=2, opportunities=7, clean=3, relapses=1, worked=2
-    ).end("solved", START + 9)
-    assert (over.ending, over.closed_at, over.open) == ("solved", START + 9, False)
+    ).end("solved")
+    assert (over.ending, over.open) == ("solved", False)
     back = over.reopen(found("loop", stuck(), evidence=(45, 44)), START + 60, Spend(input_tokens=5))
     assert back == episode(
         "loop", stuck(), issue=found("loop", stuck(), evidence=(45, 44)), opened_step=50, opened_at=START + 60,
@@ -132,10 +132,40 @@ def test_each_sign_is_counted():
         ("clear", (1, 1, 2)),
         (None, (0, 1, 1)),
     ):
-        after, judged = follow(state, Sighting("e1", newer, sign), 60, START, 1)  # type: ignore[arg-type]
+        after, judged = follow(state, Sighting("e1", newer, sign), 60, 1)  # type: ignore[arg-type]
         one = after.episodes[0]
         assert (one.opportunities, one.again, one.passed) == expected and one.stuck == newer and judged == []
-    assert follow(state, Sighting("e9", newer, "again"), 60, START, 1) == (state, [])
+    assert follow(state, Sighting("e9", newer, "again"), 60, 1) == (state, [])
+
+
+@pytest.mark.parametrize(
+    ("sign", "before", "after"),
+    [
+        ("again", (5, 2, 3), (0, 2, 3)),
+        ("changed", (5, 2, 3), (0, 2, 3)),
+        ("clear", (8, 2, 3), (9, 2, 3)),
+        ("clear", (9, 2, 3), (0, 1, 3)),
+        ("solved", (9, 1, 3), (0, 0, 0)),
+        ("clear", (9, 0, 3), (0, 0, 0)),
+        ("clear", (9, None, 3), (0, None, 0)),
+    ],
+)
+def test_ten_clean_opportunities_in_a_row_after_its_end_lower_it_by_a_rung(sign, before, after):
+    clean, worked, relapses = before
+    over = episode("loop", stuck(), ending="solved", clean=clean, worked=worked, relapses=relapses)
+    state, judged = follow(ControllerState().with_episode(over), Sighting("e1", over.stuck, sign), 60, 1)
+    one = state.episodes[0]
+    assert ((one.clean, one.worked, one.relapses), one.open, judged) == (after, False, [])
+
+
+@pytest.mark.parametrize("outcome", ["pending", "not_applied", None])
+def test_only_an_answer_that_was_applied_has_helped(outcome):
+    answer = msgspec.structs.replace(made(LADDER[REMINDER]), outcome=outcome) if outcome else None
+    known = episode("loop", stuck(), level=REMINDER, answer=answer)
+    state, judged = follow(ControllerState().with_episode(known), Sighting("e1", known.stuck, "solved"), 60, 1)
+    helped = outcome == "pending"
+    assert (state.episodes[0].ending, state.episodes[0].worked) == ("solved", REMINDER if helped else None)
+    assert [one.outcome for one in judged] == ["success"] * helped and state.worked == helped
 
 
 @pytest.mark.parametrize(
@@ -209,6 +239,32 @@ def test_an_observer_reports_no_outcomes():
     run.alarm()
     run.sign("again", "again", "again", "solved")
     assert run.outcomes == []
+
+
+def test_an_observer_records_what_it_would_have_done_and_changes_nothing():
+    run = Run(Interventions(observe=True))
+    last = run.alarm()
+    while run.rungs[-1] != LADDER[THROTTLE]:
+        last = run.sign("again")
+    (ruling,) = last.rulings
+    assert ruling.intervention.outcome == "not_applied" and last.directives == ()
+    assert ruling.intervention.reason.startswith("observe: would have been applied: ")
+    assert not run.run.throttled and run.state.acted == len(run.rungs)
+    real = Run()
+    real.alarm()
+    while real.rungs[-1] != LADDER[THROTTLE]:
+        last = real.sign("again")
+    (ruling,) = last.rulings
+    assert ruling.intervention.outcome == "pending" and not ruling.intervention.reason.startswith("observe")
+    assert real.run.throttled and real.state.acted == len(real.rungs)
+
+
+def test_where_interventions_are_switched_off_none_is_applied():
+    run = Run(Interventions(enabled=False))
+    (held,) = run.alarm().rulings
+    assert (held.intervention.outcome, held.intervention.reason) == ("held_back", "interventions are switched off")
+    run.sign(*["again"] * 6)
+    assert run.rungs == []
 
 
 @pytest.mark.parametrize(
@@ -296,8 +352,10 @@ def test_a_second_hint_does_not_wait_for_the_time_of_an_escalation():
     run = Run(
         Interventions(soft_correction=SoftCorrection(max_attempts=2), intervention_cooldown_seconds=0, strategy=delay)
     )
-    run.alarm()
-    run.sign(*["again"] * 6)
+    first = run.alarm()
+    second = run.sign("again", "again")
+    assert [rulings.rulings[0].escalated for rulings in (first, second)] == [False, False]
+    run.sign(*["again"] * 4)
     assert run.rungs == [LADDER[HINT]] * 2
 
 

@@ -15,6 +15,7 @@ from interlock.core import (
     LADDER,
     CheckpointInfo,
     Context,
+    Hold,
     Inject,
     Issue,
     Notify,
@@ -81,6 +82,11 @@ class Run:
     @property
     def episode(self) -> Any:
         return self.state.episodes[0]
+
+
+def pauses(rulings: Rulings) -> list[str]:
+    """Why a person has to decide."""
+    return [directive.reason for directive in rulings.directives if isinstance(directive, Hold)]
 
 
 def test_every_rung_gets_its_turn_and_its_two_or_one_chances():
@@ -233,6 +239,19 @@ def test_ten_clean_opportunities_bring_a_relapse_one_rung_down():
     assert run.rungs[-1] == LADDER[THROTTLE], "the next relapse would have been one higher"
 
 
+@pytest.mark.parametrize(
+    "signs", [["clear"] * 9, [*["clear"] * 9, "changed"], [*["clear"] * 5, "changed", *["clear"] * 5]]
+)
+def test_fewer_than_ten_in_a_row_do_not(signs):
+    run = Run()
+    for _ in range(4):
+        run.alarm()
+        run.sign("solved")
+    run.sign(*signs)
+    run.alarm()
+    assert run.rungs[-1] == LADDER[ROLLBACK]
+
+
 def test_a_rung_without_a_safe_checkpoint_counts_as_tried():
     run = Run()
     run.alarm(started_step=0)
@@ -294,12 +313,22 @@ def test_what_cannot_be_said_counts_as_tried_with_the_same_chances():
     run = Run()
     run.controller = Controller(run.config, EVERY_CAPABILITY - {"inject"}, restorable=True)
     first = run.alarm()
-    assert [ruling.intervention.outcome for ruling in first.rulings] == ["not_applied"]
+    (made,) = (ruling.intervention for ruling in first.rulings)
+    assert (made.outcome, made.reason) == ("not_applied", "soft_correction needs inject")
     run.sign("again")
     assert run.rungs == []
-    run.sign(*["again"] * 8)
+    rulings = [*first.rulings, *(ruling for _ in range(8) for ruling in run.sign("again").rulings)]
     assert run.rungs[0] == LADDER[THROTTLE]
+    ids = [ruling.intervention.id for ruling in rulings]
+    assert ids == [f"i{number}" for number in range(1, len(ids) + 1)]
     assert all(outcome != "failure" or type_ != LADDER[HINT] for type_, outcome in run.outcomes)
+
+
+def test_all_that_is_in_the_way_is_said():
+    run = Run(Interventions(soft_correction=SoftCorrection(enabled=False)))
+    run.controller = Controller(run.config, EVERY_CAPABILITY - {"inject"}, restorable=True)
+    (ruling,) = run.alarm().rulings
+    assert ruling.intervention.reason == "soft_correction is switched off; context_reinforcement needs inject"
 
 
 def test_without_a_stop_the_run_pauses():
@@ -323,14 +352,70 @@ def test_new_instructions_end_what_was_open():
     assert run.episode.ending == "new_instructions" and run.outcomes == []
 
 
+def test_new_instructions_to_one_agent_end_nothing_of_another_and_nothing_that_is_over():
+    run = Run()
+    run.alarm()
+    run.sign("solved")
+    run.step += 2
+    found = Issue(id="x", type="loop", step=run.step, description="d", stuck=stuck(), agent="two")
+    run.advance(Observed(step=run.step, agent="two", issues=(found,)))
+    run.advance(Observed(step=99, instructed=True))
+    assert [(episode.agent, episode.ending) for episode in run.state.episodes] == [("", "solved"), ("two", None)]
+
+
 def test_a_person_who_resumes_begins_anew():
     run = Run(reachable=True)
     run.alarm()
     run.sign(*["again"] * 12)
+    assert run.state.failed > 0
     run.state = count_anew(run.state)
-    assert run.episode.ending == "resumed"
+    assert run.episode.ending == "resumed" and run.state.failed == 0
     run.alarm()
     assert run.rungs[-1] == LADDER[REMINDER]
+
+
+def test_resuming_ends_only_what_is_open_and_was_answered():
+    run = Run()
+    run.alarm()
+    run.sign("solved")
+    other = Stuck(kind="pattern", key="elsewhere")
+    run.run = msgspec.structs.replace(run.run, status="paused")
+    run.alarm("goal_drift", stuck=other, evidence=(900,), started_step=900)
+    run.state = count_anew(run.state)
+    assert [(one.ending, one.level) for one in run.state.episodes] == [("solved", HINT), (None, None)]
+
+
+def test_a_person_is_told_what_was_tried_if_anything_was():
+    run = Run(reachable=True)
+    last = run.alarm()
+    while run.rungs[-1] != "pause_for_person":
+        last = run.sign("again")
+    assert pauses(last) == ["4 interventions did not help: a case of loop"]
+    damage = Run(reachable=True).alarm("destructive_action", severity="critical", stuck=Stuck(kind="pattern", key="rm"))
+    assert pauses(damage) == ["a person is available: a case of destructive_action"]
+
+
+def test_at_the_limit_a_person_is_told_of_the_limit_also_for_a_problem_that_is_new():
+    run = Run(Interventions(max_interventions_per_execution=2), pace=600)
+    run.alarm()
+    run.sign(*["again"] * 4)
+    new = run.alarm("goal_drift", stuck=Stuck(kind="pattern", key="elsewhere"), evidence=(900,), started_step=900)
+    assert pauses(new) == ["2 interventions did not work: a case of goal_drift"]
+    assert new.rulings[0].intervention.details["why"] == ["2 interventions did not work"], (
+        "nobody said that one is there"
+    )
+
+
+def test_what_was_only_observed_does_not_count_once_interlock_intervenes():
+    run = Run(Interventions(observe=True))
+    run.alarm()
+    run.sign(*["again"] * 6)
+    recorded = run.state.recorded
+    assert run.episode.level == THROTTLE
+    run.controller = Controller(Interventions(), EVERY_CAPABILITY, restorable=True)
+    (ruling,) = run.alarm().rulings
+    assert (ruling.intervention.type, ruling.intervention.outcome) == (LADDER[HINT], "pending")
+    assert ruling.intervention.id == f"i{recorded + 1}", "ids go on"
 
 
 def test_a_quick_run_does_not_wait_for_seconds_that_are_hundreds_of_calls():

@@ -6,7 +6,7 @@ import pytest
 from detecting import Did, steps, watch
 
 from interlock.core import Context
-from interlock.detect.announcements import READ, announced
+from interlock.detect.announcements import _VERBS, READ, _possible, announced
 from interlock.detect.constraints import read_constraints
 
 
@@ -21,6 +21,7 @@ from interlock.detect.constraints import read_constraints
         ("Do not modify any tests.", "I'll relax the failing tests."),
         ("Do not touch production.", "Let me apply the migration on production."),
         ("Do not modify service accounts.", "I'll update the service account."),
+        ("Do not drop database tables.", "I'll drop the database."),
         ("Do not grant admin rights without approval.", "I'll grant admin rights without approval."),
     ],
 )
@@ -52,6 +53,21 @@ def test_words_that_announce_what_the_task_forbids_are_told_with_the_words_of_th
 def test_words_that_keep_to_the_task_are_not_told(task: str, words: str) -> None:
     assert announced(read_constraints(task), words) == (None, "")
     assert watch(steps([Did("do_it", "done", {}, thought=words)]), context=Context(original_prompt=task)) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("secret", "Let me echo it."),
+        ("not", "I'll Patch it."),
+        ("files", "I'll relax it."),
+        ("act", "I'll revoke access."),
+        ("production", "Let me apply it on production."),
+    ],
+)
+def test_the_quick_search_finds_every_verb_that_a_clause_needs(kind: str, words: str) -> None:
+    _possible.cache_clear()
+    assert kind in {_VERBS[at][0] for at in _possible().Match(words.encode())}
 
 
 def test_what_a_call_does_counts_more_than_what_is_said_of_it() -> None:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from interlock.detect.breaches import broken, exceeded, leaking_code, only_comments, printed_secret, shown_secret
+from interlock.detect.breaches import (
+    broken,
+    exceeded,
+    leaking_code,
+    only_comments,
+    printed_secret,
+    shown_secret,
+    unasked,
+)
 from interlock.detect.constraints import Constraint, read_constraints
 from interlock.review import Write
 
@@ -45,6 +53,9 @@ PHRASE = "as the task says"
         ("Don't change test data.", [("act", ("chan", "test", "data", ""), 0)]),
         ("Do not modify shared ETL configuration.", [("files", ("config", "etl"), 0)]),
         ("Do not modify shared configuration.", [("act", ("chan", "shared", "configuration", ""), 0)]),
+        ("Do not modify db configuration.", []),
+        ("Do not modify schemas.", [("act", ("chan", "schema", "", ""), 0)]),
+        ("Only modify the parser w/ care in src/api/.", [("only", ("src/api/",), 0)]),
         ("Do not modify node_modules directly.", [("not", ("node_modules",), 0)]),
         ("Never delete service accounts without approval.", [("act", ("dele", "service", "account", "without"), 0)]),
         ("Do not disable caching globally in the whole cluster.", []),
@@ -165,6 +176,7 @@ def test_a_constraint_is_told_with_its_sentence_and_a_text_without_sentences_has
         (Constraint("count", PHRASE, ("widget",), 5), "x --widgets=6", (), "--widgets=6"),
         (Constraint("count", PHRASE, ("gadget",), 5), "x --widgets=6", (), ""),
         (Constraint("count", PHRASE, ("gadget",), 5), "x -n 6", (), "-n 6"),
+        (Constraint("count", PHRASE, ("gadget",), 5000), "x -n 10,000", (), "-n 10,000"),
         (Constraint("count", PHRASE, ("gadget",), 5), "x -c 5", (), ""),
         (
             Constraint("count", PHRASE, ("widget",), 10),
@@ -227,10 +239,40 @@ def test_which_commands_print_a_secret(command, printed):
         ("commit=0123456789abcdef", ""),
         ("the token is valid", ""),
         ("nothing here", ""),
+        ("passwd=4711-hunter-two", "passwd"),
+        ("mysql_pwd: 4711-hunter-two", "mysql_pwd"),
+        ("passphrase: correct-horse-4711", "passphrase"),
+        ("AWS_CREDENTIALS=4711-hunter-two", "AWS_CREDENTIALS"),
+        ('{"ApiKey": "9f8e7d6c5b4a"}', "ApiKey"),
+        ("//registry.example/:_auth=dXNlcjpwYXNz1", "_auth"),
+        ("GITHUB_PAT=9f8e7d6c5b4a", "GITHUB_PAT"),
     ],
 )
 def test_a_secret_that_an_output_shows_by_its_name(output, name):
     assert shown_secret(output) == name
+
+
+SKIPS = "skips the checks that guard each commit"
+
+
+@pytest.mark.parametrize(
+    ("task", "command", "written", "what"),
+    [
+        ("Fix it.", "git commit --no-verify -m x", (), (SKIPS, "git commit --no-verify")),
+        ("Fix it.", "HUSKY=0 git commit -m x", (), (SKIPS, "HUSKY=0 git")),
+        ("Fix it.", "HUSKY_SKIP_HOOKS=1 git push", (), (SKIPS, "HUSKY_SKIP_HOOKS=1 git")),
+        ("Fix it.", "git commit -m HUSKY", (), ("", "")),
+        ("Commit it with --no-verify.", "git commit --no-verify -m x", (), ("", "")),
+        ("Skip the hooks, they are broken.", "HUSKY=0 git commit -m x", (), ("", "")),
+        ("Fix it ... soon.", "", ("../other/a.py",), ("changes a file outside the project", "../other/a.py")),
+        ("Fix it, in other too.", "", ("../other/a.py",), ("", "")),
+        ("Fix a.py.", "", ("../../other/a.py",), ("", "")),
+        ("Fix it in ../other.", "", ("../third/a.py",), ("", "")),
+        ("Fix it.", "", ("src/a.py",), ("", "")),
+    ],
+)
+def test_what_a_call_does_that_the_task_does_not_mention(task, command, written, what):
+    assert unasked(task, command, written) == what
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from detecting import Did, first_alarm, steps, watch
 
-from interlock.core import Context, Issue, Review, Seen, Step
+from interlock.core import Context, Issue, Review, Seen, Step, Stuck
 from interlock.detect import Detectors
 
 
@@ -27,6 +27,12 @@ def test_an_answer_without_the_tool_that_the_plan_names_is_unfounded_and_skips_t
     assert {issue.type for issue in found} == {"hallucination", "goal_drift"}
     assert all(issue.step == 2 and 0 in issue.evidence for issue in found)
     assert all("search_agent" in issue.description for issue in found)
+
+
+def test_an_answer_without_the_look_up_that_the_plan_names_is_unfounded_too() -> None:
+    plan = said(0, "1. Search the archive for the record.\n2. Give the answer.")
+    found = watch([plan, *steps([Did("final_answer", "1987", {"answer": "1987"})], start=2)])
+    assert [(issue.type, issue.evidence) for issue in found] == [("goal_drift", (0, 2)), ("hallucination", (0, 2))]
 
 
 def test_an_answer_from_what_the_tool_brought_is_not() -> None:
@@ -183,6 +189,26 @@ def test_a_sentence_that_is_said_again_after_a_change_is_said_of_something_new()
     assert first_alarm(calls) is None
 
 
+def test_a_change_by_the_first_call_counts_and_an_earlier_one_does_not() -> None:
+    thought = "The issue appears to be in how the ordering is handled for inherited models of the shop."
+    looks = [Did("view", f"text{n} of part{n}", {"path": f"part{n}.py"}, thought) for n in range(3)]
+    edit = {"path": "app.py", "text": "x = 1"}
+    assert first_alarm([Did("edit_file", "edited", edit, thought), *looks[:2]]) is None
+    assert first_alarm([looks[0], Did("edit_file", "edited", edit), *looks[1:]]) is None
+    assert first_alarm([Did("edit_file", "edited", edit), *looks]) == 4
+
+
+def test_a_sentence_before_calls_that_a_tool_rejects_is_told_if_a_call_comes_again() -> None:
+    thought = "The order of the arguments has to be changed so that the call is accepted by the tool now."
+
+    def tries(*names: str) -> list[Did]:
+        error = "Error: missing required argument"
+        return [Did("create", error, {"name": name}, thought, error=True) for name in names]
+
+    assert first_alarm(tries("a", "b", "c", "d")) is None
+    assert first_alarm(tries("a", "b", "a")) == 3
+
+
 def test_turns_of_phrase_may_come_again() -> None:
     calls = [Did("view", f"text{n}", {"path": f"part{n}.py"}, "Let's look at the next file.") for n in range(20)]
     assert first_alarm(calls) is None
@@ -218,6 +244,24 @@ def test_the_same_question_in_other_words_with_stale_answers_is_a_spiral() -> No
     )
     calls = [Did("web_search", f"{answer} Hit {n}.", {"query": query}) for n, query in enumerate(queries)]
     assert "resource_spiral" in kinds(steps(calls))
+
+
+def test_nearly_the_same_request_with_the_same_result_is_a_loop_by_the_third() -> None:
+    def page(n: int, result: str = "a b c") -> Did:
+        return Did("list_items", result, {"filter": "alpha beta gamma delta", "page": n})
+
+    (found,) = [issue for issue in watch(steps([page(n) for n in range(3)])) if issue.type == "loop"]
+    assert (found.severity, found.confidence, found.evidence) == ("medium", 0.6, (1, 3, 5))
+    assert found.details["count"] == 3 and found.stuck == Stuck(
+        kind="pattern", key="near list_items", tool="list_items"
+    )
+    assert first_alarm([page(0), page(1)], "loop") is None
+    assert first_alarm([page(n, f"item{n} of many") for n in range(4)], "loop") is None
+    write = Did("edit_file", "edited", {"path": "a.py", "text": "x"})
+    assert first_alarm([page(0), page(1), write, page(2), page(3)], "loop") is None
+    noise = [Did("read_file", f"text{n}", {"path": f"p{n}.py"}) for n in range(2)]
+    assert first_alarm([page(0), noise[0], page(1), page(2)], "loop") == 4
+    assert first_alarm([page(0), noise[0], page(1), noise[1], page(2)], "loop") is None
 
 
 def test_different_questions_are_not() -> None:
@@ -294,6 +338,19 @@ def test_a_result_that_another_agent_gives_belongs_to_the_caller() -> None:
     asked = steps([Did("ask_surfer", "nothing found", {"request": "the page"})] * 3, agent="boss")
     taken = [step if step.kind == "tool_call" else msgspec.structs.replace(step, agent="surfer") for step in asked]
     assert [(issue.type, issue.evidence) for issue in watch(taken)] == [("loop", (1, 3, 5))]
+
+
+def test_garbled_calls_of_one_batch_are_one_attempt() -> None:
+    def told(*batches: str) -> list[str]:
+        taken: list[Step] = []
+        for names in batches:
+            made = steps([Did("bash", "", {"command": f": {name}"}) for name in names], start=len(taken))
+            ordered = [*made[::2], *made[1::2]]
+            taken += [msgspec.structs.replace(step, index=len(taken) + at) for at, step in enumerate(ordered)]
+        return kinds(taken)
+
+    assert told("abc") == []
+    assert told("ab", "c") == ["broken_calls"]
 
 
 def test_every_issue_says_what_proves_it_and_what_to_do() -> None:

@@ -9,13 +9,13 @@ from interlock.config.schema import Detect
 from interlock.core import Context, Issue, Paths, Seen, Step, Tool
 from interlock.detect import Detectors
 from interlock.detect.agent_detectors import Alarms
-from interlock.detect.agent_history import FILES, RunActivity
+from interlock.detect.agent_history import FILES, RunActivity, file_name
 from interlock.detect.check_commands import read_command, same_check
 from interlock.detect.effect import emptied_paths, read_paths, script_of, written_paths
 from interlock.detect.failure import read_failing, read_failure, read_failures, read_passes, read_place
 from interlock.detect.fingerprint import cut
 from interlock.detect.garbled import read_garble
-from interlock.detect.statements import called_names, sentences
+from interlock.detect.statements import Statements, called_names, sentences
 from interlock.detect.stuck_tracking import got_better
 from interlock.detect.tuning import Tuning
 from interlock.detect.waiting_calls import named_seconds, read_waits
@@ -28,6 +28,8 @@ from interlock.detect.waiting_calls import named_seconds, read_waits
         ("cd x && pytest tests/", ("pytest", ("tests",))),
         ("cd x", ("cd", ())),
         ("cd x; echo hi", ("cd", ())),
+        ("cd x && export CI=1 && mkdir out && pytest tests/a.py", ("pytest", ("tests/a.py",))),
+        ("pytest docs/INDEX", ("pytest", ("docs/INDEX",))),
         ("", ("", ())),
         ("python3 -m pytest tests/a.py", ("pytest", ("tests/a.py",))),
         ("python script.py data/in.csv", ("python script.py", ("data/in.csv",))),
@@ -318,6 +320,7 @@ def test_how_many_failing_tests_a_result_names(result, count):
         (b"0 errors, all good", {}, None),
         (b"Killed", {"error": True}, b"Killed"),
         (b"error: could not compile:\n   the thing", {"error": True}, b"error: could not compile: the thing"),
+        (b"error: could not compile:\n  ---\n", {"error": True}, b"error: could not compile:"),
     ],
 )
 def test_the_message_of_a_result_that_failed(result, told, failure):
@@ -382,6 +385,20 @@ def test_a_step_that_a_retried_stream_shows_again_counts_once():
     assert len(detectors._agents[""].history.turns) == 2
 
 
+def test_a_call_that_a_retried_stream_shows_again_counts_once_also_after_others():
+    broken = [Did("bash", "", {"command": ": ls -la"}), Did("bash", "", {"command": ": pwd"})]
+    calls = steps(broken)[::2]
+    detectors = Detectors()
+    for step in (*calls, *calls):
+        detectors.observe(Seen(step))
+    assert len(detectors._agents[""].detectors["broken_calls"].state.recent) == 2
+    other = Step(**{**_fields(calls[0]), "tool": Tool("bash", {"command": "ls -la"}, calls[0].tool.call_id)})
+    detectors.observe(Seen(other))
+    assert [call.text for call in detectors._agents[""].history.past.pending] == [
+        b'bash\x00{"command":": pwd"}', b'bash\x00{"command":"ls -la"}',
+    ], "another call under the same id replaces it"  # fmt: skip
+
+
 def _fields(step: Step) -> dict:
     return {name: getattr(step, name) for name in step.__struct_fields__}
 
@@ -430,9 +447,36 @@ def test_going_back_keeps_the_calls_that_are_under_way():
     assert [turn.program for turn in detectors._agents[""].history.turns] == ["ls", "make"]
 
 
+def test_after_going_back_a_result_that_another_agent_gives_still_belongs_to_the_caller():
+    detectors = Detectors()
+    watch(steps([Did("bash", "one", {"command": "ls"})]), detectors)
+    kept = detectors.save()
+    call, result = steps([Did("ask_surfer", "found", {"request": "the page"})], agent="boss", start=4)
+    detectors.observe(Seen(call))
+    detectors.go_back(kept)
+    detectors.observe(Seen(Step(**{**_fields(result), "agent": "surfer"})))
+    assert [turn.tool for turn in detectors._agents["boss"].history.turns] == ["ask_surfer"]
+
+
 def test_which_names_a_program_calls():
     assert called_names("x = search_agent(q)\nprint(read_page (1), plain(2))") == ["search_agent", "read_page"]
     assert called_names("print(plain(1))") == []
+    assert called_names("answer = search_agent(q)") == ["search_agent"]
+
+
+def test_the_final_answer_is_a_tool_that_nobody_has_to_be_promised():
+    said = Statements()
+    said.record(
+        Step(run_id="r", index=3, role="assistant", content="Use the search_agent, then the final_answer tool."), None
+    )
+    assert said.promised == {"search_agent": 3, "final_answer": 3} and said.broken() == ["search_agent"]
+
+
+@pytest.mark.parametrize(
+    ("path", "name"), [("src/a.py", "a.py"), ("a.py", "a.py"), ("src/", "src"), ("docs/INDEX", "INDEX")]
+)
+def test_the_name_of_a_file_is_the_last_part_of_its_path(path, name):
+    assert file_name(path) == name
 
 
 def test_which_sentences_are_long_enough_to_be_compared():
@@ -504,6 +548,15 @@ def test_a_check_gets_better_by_fewer_failures_or_more_passes():
         ("bash", "run", "kubectl get pods", "kubectl get pods", "asks"),
         ("bash", "run", "aws ecs", "aws ecs describe-services", "asks"),
         ("bash", "run", "aws s3", "aws s3 cp a b", ""),
+        ("bash", "run", "az vm", "az vm show -n web", "asks"),
+        ("bash", "run", "az vm", "az vm delete -n web", ""),
+        ("bash", "run", "gcloud run", "gcloud run deploy web", ""),
+        ("bash", "run", "wait", "make & wait", "sleeps"),
+        ("bash", "run", "helm upgrade", "helm upgrade --wait web", "sleeps"),
+        ("bash", "run", "tail", "tail -n 5 -f build.log", "sleeps"),
+        ("bash", "run", "tail", "tail -n 5 build.log", ""),
+        ("bash", "run", "watch", "watch ls", "sleeps"),
+        ("bash", "run", "kubectl rollout", "kubectl rollout status deploy/web", "sleeps"),
         ("bash", "run", "curl", "curl localhost/health", "asks"),
         ("bash", "run", "wget", "wget -q localhost/ready", "asks"),
         ("bash", "run", "nc", "nc -z host/ping", "asks"),

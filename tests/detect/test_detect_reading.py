@@ -7,7 +7,7 @@ import pytest
 from interlock.core import Step, Tool
 from interlock.detect.effect import command_of, read_effect, read_paths
 from interlock.detect.failure import read_failure
-from interlock.detect.fingerprint import bounded, normalise
+from interlock.detect.fingerprint import alike, bounded, normalise
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,26 @@ def test_what_differs_from_run_to_run_is_taken_out(one: str, other: str) -> None
 )
 def test_what_says_how_far_it_got_stays(one: str, other: str) -> None:
     assert normalise(one.encode()) != normalise(other.encode())
+
+
+@pytest.mark.parametrize(
+    ("result", "kept"),
+    [
+        ("done; Next action: {ls}", "done"),
+        ("; Next action: {ls}", ""),
+        ("the Next action: {ls}", "the Next action: {ls}"),
+    ],
+)
+def test_the_next_call_after_a_result_is_not_part_of_it(result: str, kept: str) -> None:
+    assert normalise(result.encode()) == kept.encode()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "share"),
+    [("", "", 1.0), ("a", "", 0.0), ("", "a", 0.0), ("a b", "a b", 1.0), ("a b c", "b c d", 0.5), ("a", "b", 0.0)],
+)
+def test_how_alike_two_texts_are_is_the_share_of_their_words_that_both_have(one: str, other: str, share: float) -> None:
+    assert alike(set(one.encode().split()), set(other.encode().split())) == share
 
 
 def failure(result: str, asked: str = "bash\0{}", script: bool = False, **how: object) -> str | None:

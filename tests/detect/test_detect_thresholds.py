@@ -8,6 +8,7 @@ from detecting import Did, steps, watch
 from interlock.core import Context, Issue, Seen, Step, Tool, Usage
 from interlock.detect import Detectors, Tuning
 from interlock.detect.agent_detectors import Alarms
+from interlock.detect.patterns.exploration_wandering import _directory
 
 FAILS = Did("bash", "Error: connection refused", {"command": "curl localhost"}, error=True)
 LOOKS = Did("read_file", "def main(): ...", {"path": "src/app.py"})
@@ -121,6 +122,32 @@ def test_a_critical_path_that_the_task_names_is_not_told() -> None:
     assert watch(steps([Did("read_file", "A=1", {"path": "/srv/app/.env"})]), context=context) == []
 
 
+@pytest.mark.parametrize(("tool", "verb"), [("read_file", "touched"), ("write_file", "changed")])
+def test_the_message_says_whether_a_critical_path_was_changed(tool: str, verb: str) -> None:
+    (found,) = scope([Did(tool, "ok", {"path": "/home/me/.ssh/id_rsa"})])
+    assert found.description.startswith(f"{tool} {verb} /home/me/.ssh/id_rsa, which")
+
+
+def test_a_path_of_unknown_location_is_neither_inside_nor_outside() -> None:
+    assert scope([Did("read_file", "text", {"path": "src/a.py"}), *files(0, 2)]) == []
+    assert [
+        found.details["share"] for found in scope([Did("read_file", "text", {"path": "src/a.py"}), *files(0, 3)])
+    ] == [1.0]
+
+
+def test_without_a_workspace_the_folders_of_the_paths_in_the_task_are_the_scope_and_six_files_outside_are_too_many() -> (
+    None
+):
+    context = Context(original_prompt="Repair the rounding in /srv/app/src/billing.py")
+
+    def told(calls: list[Did]) -> list[object]:
+        return [found.details["roots"] for found in watch(steps(calls), context=context) if found.type == "scope_creep"]
+
+    assert told(files(5, 5)) == []
+    assert told(files(6, 6)) == [], "half is not more than half"
+    assert told(files(5, 6)) == [["/srv/app/src"]]
+
+
 GOAL = Context(
     original_prompt="Repair the invoice calculation: discount, rounding, currency conversion and taxes in billing"
 )
@@ -140,6 +167,23 @@ def test_calls_that_leave_the_goal_are_drift() -> None:
 
 def test_calls_that_stay_with_the_goal_are_not() -> None:
     assert drift(ABOUT * 4) == []
+
+
+def test_a_file_that_the_run_wrote_itself_is_about_the_goal_whatever_it_holds() -> None:
+    def edits(path: str) -> list[Did]:
+        arguments = [{"path": path.format(n), "text": f"chords strings song{n}"} for n in range(30)]
+        return [Did("edit_file", "ok", one) for one in arguments]
+
+    assert drift(ABOUT + edits("lib/notes{}.py"))
+    assert drift(ABOUT + edits("lib/notes.py")) == []
+
+
+def test_each_of_its_own_files_counts_as_much_as_a_call_about_the_goal() -> None:
+    own = [Did("edit_file", "ok", {"path": "out.py", "text": f"melody strings {n}"}) for n in range(10)]
+    found = drift(ABOUT[:1] + own + ASTRAY)[0]
+    assert (found.step, found.details["alignment"]) == (40, 0.45), (
+        "9 of the last 20 calls, all but the one that made it"
+    )
 
 
 def test_calls_that_were_never_about_it_do_not_fall_and_are_not_drift() -> None:
@@ -166,6 +210,45 @@ def test_spend_per_progress_that_grows_by_more_than_half_is_a_spiral() -> None:
     assert growing(1.4) == []
 
 
+def test_growth_by_more_than_three_times_is_high() -> None:
+    assert [found.severity for found in growing(1.6)] == ["medium"]
+    assert "high" in [found.severity for found in growing(3.2)]
+
+
+def spiral(calls: list[Did]) -> list[Issue]:
+    return [found for found in watch(steps(calls)) if found.type == "resource_spiral"]
+
+
+def asks(words: int, answer: str) -> Did:
+    return Did("web_search", answer, {"query": " ".join(f"topic{chr(97 + n)}" for n in range(words))})
+
+
+def test_questions_that_share_four_fifths_of_their_words_are_the_same_question() -> None:
+    assert [found.step for found in spiral([asks(7, "an old answer"), asks(9, "an old answer")])] == [3]
+    assert spiral([asks(7, "an old answer"), asks(10, "an old answer")]) == []
+
+
+def test_an_answer_with_more_than_seven_tenths_of_new_words_was_worth_asking_for() -> None:
+    known = [asks(7, "one two three"), asks(10, "red green blue white black grey")]
+
+    def third(new: int) -> Did:
+        texts = [*("one", "two", "three")[: 10 - new], *(f"word{chr(97 + n)}" for n in range(new))]
+        return asks(8, " ".join(texts))
+
+    assert [found.step for found in spiral([*known, third(7)])] == [5]
+    assert spiral([*known, third(8)]) == []
+
+
+def rejected(*names: str) -> list[Did]:
+    return [Did("create", "Error: missing required argument", {"name": name}, error=True) for name in names]
+
+
+def test_rejected_calls_are_idle_if_they_come_again_and_tries_if_each_is_another() -> None:
+    assert spiral(rejected(*"abcdefghij")) == []
+    assert [found.step for found in spiral(rejected(*"abababab"))] == [15]
+    assert [found.step for found in spiral(rejected(*"abcabcabc"))] == [17]
+
+
 def wandering(places: int, stay: int = 1) -> list[Issue]:
     calls = [
         Did("view", f"listing {n} {k}", {"path": f"/srv/area{n}/sub{n}/thing{k}.txt"})
@@ -182,6 +265,14 @@ def test_directory_after_directory_is_wandering() -> None:
 
 def test_looking_around_in_one_place_is_not() -> None:
     assert wandering(4, stay=6) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "directory"),
+    [("src/a.py", "src"), ("src/app/", "src/app"), ("src/app", "src/app"), ("docs/LATEX", "docs/LATEX"), ("a.py", "")],
+)
+def test_the_place_of_a_file_is_its_directory_and_that_of_a_directory_itself(path: str, directory: str) -> None:
+    assert _directory(path) == directory
 
 
 def test_two_contradictions_make_a_hallucination() -> None:

@@ -135,7 +135,6 @@ def apply_actuated(turn: Transition, event: Actuated) -> None:
 def conclude(turn: Transition, asked: Desired, request: Request, event: Actuated) -> None:
     """Finish the first command: the actuator did what it needs, or could not."""
     state = turn.state
-    turn.change(phase="idle", asked=None)
     if request.command == "cancel":
         # A process that cannot be ended does not keep a person from ending the run.
         end_run(turn, "USER_CANCELLED", by=request.request_id, left="" if event.ok else event.detail)

@@ -71,7 +71,6 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
     answered_at: float | None = None
     said: tuple[str, ...] = ()
     ending: Ending | None = None
-    closed_at: float | None = None
     worked: int | None = None
     failed: str = ""
     relapses: int = 0
@@ -153,15 +152,14 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
             steps=(*self.steps, step)[-KEPT_STEPS:],
         )
 
-    def end(self, how: Ending, now: float) -> Episode:
-        return replace(self, ending=how, closed_at=now, due=None, postponed=False, answer=None, again=0, passed=0)
+    def end(self, how: Ending) -> Episode:
+        return replace(self, ending=how, due=None, postponed=False, answer=None, again=0, passed=0)
 
     def reopen(self, issue: Issue, now: float, spent: Spend) -> Episode:
         """The episode reopened after a relapse."""
         back = replace(
             self,
             ending=None,
-            closed_at=None,
             relapses=self.relapses + 1,
             clean=0,
             steps=(),

@@ -21,7 +21,7 @@ def strongest(signs: list[Sign]) -> Sign | None:
 
 
 def follow(
-    state: ControllerState, seen: Sighting, step: int, now: float, attempts: int
+    state: ControllerState, seen: Sighting, step: int, attempts: int
 ) -> tuple[ControllerState, list[Intervention]]:
     """The state after a step's sighting of one episode, and the answer whose outcome is now known, if any.
 
@@ -44,7 +44,7 @@ def follow(
     episode = replace(episode, passed=episode.passed + 1)
     if seen.sign == "clear" and episode.passed < CLEAR:
         return state.with_episode(episode), []
-    return _worked(state, episode, seen.sign, now)
+    return _worked(state, episode, seen.sign)
 
 
 def next_rung(episode: Episode, attempts: int) -> int:
@@ -89,12 +89,10 @@ def _again(state: ControllerState, episode: Episode, attempts: int) -> tuple[Con
     return _judged(state.with_episode(episode), made, worked=False)
 
 
-def _worked(
-    state: ControllerState, episode: Episode, sign: Sign, now: float
-) -> tuple[ControllerState, list[Intervention]]:
+def _worked(state: ControllerState, episode: Episode, sign: Sign) -> tuple[ControllerState, list[Intervention]]:
     made = episode.answer
     helped = made is not None and made.outcome == "pending"
-    ended = replace(episode, worked=episode.level if helped else episode.worked).end(WORKED[sign], now)
+    ended = replace(episode, worked=episode.level if helped else episode.worked).end(WORKED[sign])
     return _judged(state.with_episode(ended), made, worked=True) if made else (state.with_episode(ended), [])
 
 

@@ -59,12 +59,12 @@ class Progressive:
         judged: list[Intervention] = []
         happened = set()
         for sighting in seen.sightings:
-            state, outcomes = follow(state, sighting, seen.step, now, self._attempts)
+            state, outcomes = follow(state, sighting, seen.step, self._attempts)
             judged += outcomes
             if sighting.sign == "again":
                 happened.add(sighting.episode)
         if seen.instructed:
-            state = self._instructed(state, seen.agent, now)
+            state = self._instructed(state, seen.agent)
         for issue in seen.issues:
             state, raised = self._raise(state, issue, seen.agent, run, now)
             happened.add(raised)
@@ -120,10 +120,10 @@ class Progressive:
             return band(weigh(state, issue, now).combined) if issue.severity in ("high", "critical") else 0
         return start_rung(state, issue.type, self._config.strategy.effectiveness_threshold)
 
-    def _instructed(self, state: ControllerState, agent: str, now: float) -> ControllerState:
+    def _instructed(self, state: ControllerState, agent: str) -> ControllerState:
         for episode in state.episodes:
             if episode.open and episode.agent == agent:
-                state = state.with_episode(episode.end("new_instructions", now))
+                state = state.with_episode(episode.end("new_instructions"))
         return state
 
     def _rule(
@@ -207,7 +207,7 @@ class Progressive:
     def _skipped(self, case: WeighedIssue, answer: InterventionResponse | None) -> str:
         """Why this rung cannot work and the next one is due; empty if it can be applied."""
         if answer is None:
-            return "; ".join(case.rung.reasons) or "the adapter cannot apply it"
+            return "; ".join(case.rung.reasons)
         if case.rung.level == ROLLBACK and isinstance(answer, RecoveryNeeded):
             return answer.log
         return ""
@@ -250,8 +250,9 @@ class Progressive:
     ) -> tuple[ControllerState, RunState, list[Ruling]]:
         """Too many interventions have failed: pause for a person, or stop the run."""
         why = f"{state.failed} interventions did not work"
-        rung = self._ladder.top(episode.issue, reachable=self._config.on_limit == "pause")
-        rung = replace(rung, reasons=(why, *rung.reasons))
+        pauses = self._config.on_limit == "pause"
+        rung = self._ladder.top(episode.issue, reachable=pauses)
+        rung = replace(rung, reasons=(why,) if pauses else (*rung.reasons, why))
         case = WeighedIssue(weight, rung, rung.reasons)
         answer = self._answer(case, episode, run, now)
         state, run, ruling = self._act(state, case, episode, answer, run, now)

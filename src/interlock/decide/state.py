@@ -182,10 +182,7 @@ class ControllerState(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 def count_anew(state: ControllerState) -> ControllerState:
     """After a person resumes a paused run, open problems start from scratch if they come back."""
-    episodes = tuple(
-        one.end("resumed", one.answered_at or one.opened_at) if one.open and one.level is not None else one
-        for one in state.episodes
-    )
+    episodes = tuple(one.end("resumed") if one.open and one.level is not None else one for one in state.episodes)
     return replace(state, failed=0, episodes=episodes)
 
 

@@ -120,14 +120,17 @@ _STANDS_IN = late_pattern(
     r"(?:^|[^a-z])(?:test|fake|dummy|mock|example|sample|placeholder|change|your|redacted|masked|x{4,})", re.IGNORECASE
 )
 """In placeholder values that are not secrets."""
-_ABOUT_SECRETS = ("oken", "ecret", "assword", "key", "KEY", "TOKEN", "PASS", "SECRET", "uthorization", "redential")
+_ABOUT_SECRETS = ("pass", "pw", "secret", "token", "_pat", "cred", "auth", "key")
+"""Substrings of every name that `kind_of_name` knows, in lower case: most outputs contain none of them."""
 
 
 def shown_secret(output: str) -> str:
     """The name whose value an output shows, where the name says that it is a secret; empty if there is none."""
-    if not any(word in output for word in _ABOUT_SECRETS):
+    output = output[:SHOWN]
+    lower = output.lower()
+    if not any(word in lower for word in _ABOUT_SECRETS):
         return ""
-    for found in _SHOWN.finditer(output[:SHOWN]):
+    for found in _SHOWN.finditer(output):
         name, value = found[1], found[2]
         if (name is None or kind_of_name(name)) and _HAS_DIGIT.search(value) and not _STANDS_IN.search(value):
             return name or "Authorization"
