@@ -32,6 +32,7 @@ HERE = late_pattern(
 HERES = ("cwd()", "Dir.pwd", "dirname", "__DIR__")
 """The working directory or the script's own, and substrings of such code."""
 HOME_IN_GO = late_pattern(r"\b(\w{1,64}),\s{0,4}\w{1,64}\s{0,4}:?=\s{0,4}os\.UserHomeDir\(\)")
+HOME_RENAMED = late_pattern(r"\bhomedir(?:\s{0,4}:|\s{1,4}as\s)\s{0,4}([A-Za-z_]\w{0,63})")
 FILLED = late_pattern(r"[$#]\{'([~.])'\}|(?<=[fF]['\"])\{'([~.])'\}")
 """One of these inside a text: `${homedir()}/x`."""
 
@@ -43,6 +44,12 @@ RENAMED = late_pattern(r":\s{0,4}([A-Za-z_]\w{0,63})(?=\s{0,4}[,}])")
 
 IMPORTED = late_pattern(r" as\s{1,4}([A-Za-z_]\w{0,63})")
 """The same in a Python import: `from os import system as f`."""
+
+NAMED_ALONE = late_pattern(
+    r"\{([\w\s,]{1,200})\}\s{0,4}(?:=\s{0,4}(?:await\s{1,4})?(?:require|import)\(|from)\s{0,4}['\"](?:node:)?fs(?:/promises|-extra)?['\"]"
+    r"|\bfrom\s{1,4}(?:os|shutil|pathlib)\s{1,4}import\s{1,4}\(?([\w, ]{1,200})"
+)
+"""Functions of the file system that code uses without naming the module: `import {rm} from 'fs/promises'`."""
 
 MAX_NAME = 64
 MAX_BLANKS = 4
@@ -67,6 +74,8 @@ def spell_out(code: str) -> str:
     if "map(" in code:
         code = MAPPED.sub(r"\1(", code)
     if "HOME" in code or "ome" in code or "expanduser" in code:
+        if (renamed := HOME_RENAMED.search(code)) is not None:
+            code = re.sub(rf"\b{renamed[1]}\(\)", "homedir()", code)
         code = HOME.sub("'~'", HOME_IN_GO.sub(r"\1 := '~'", code) if "UserHomeDir" in code else code)
     if _has(code, HERES):
         code = HERE.sub("'.'", code)
@@ -228,6 +237,10 @@ def other_names(code: str, acts: Callable[[str], bool]) -> Iterator[tuple[str, s
     for found in GIVEN.finditer(code):
         if acts(found[1]) and (name := _before(code, found.start())):
             yield name, found[1]
+    for found in islice(NAMED_ALONE.finditer(code), MAX_LISTS) if "fs" in code or "import" in code else ():
+        for name in (found[1] or found[2]).split(","):
+            if acts(f"os.{name.strip()}"):
+                yield name.strip(), f"os.{name.strip()}"
     if " as " in code:
         yield from _renamed(IMPORTED, code, acts)
     if "require(" in code:
