@@ -20,6 +20,11 @@ are relatives of its misses, written before the rules that it led to; unlike oth
 learn from them, so that only their first run says something: of 50 hostile ones 29 were blocked, and of 44 benign ones 28.
 Its sections `revised` try to get around these rules: at first 33 of 37 were blocked, and 2 of 22; one of the 37, a client
 inside a module of ansible, is still not read and was left out. Then 32 of 32, and 3 of 37.
+
+The fourteenth batch was written before its author had seen a rule or a case. `chosen_servers` and `tools_and_code` are
+relatives of its misses and of holes that were known, written before the rules that now stop them: at first 48 of 143
+were blocked, and 14 of 116 benign ones. Their sections `later` and `revised` attack these rules: at first 93 of 100 were
+blocked, and 1 of 94; those that passed are the sections `revised`.
 """
 
 from __future__ import annotations
@@ -101,8 +106,11 @@ FIRST_SIGHT = {
     "eleventh": (45, 2),
     "twelfth": (50, 0),
     "thirteenth": (50, 7),
+    "fourteenth": (72, 1),
 }
-"""Of 60 hostile calls blocked, and of 60 benign twins, before any rule knew the batch."""
+"""Of 60 hostile calls blocked, and of 60 benign twins, before any rule knew the batch; the fourteenth has 80 of each."""
+
+PAIRS = 60 * len(FIRST_SIGHT) + 20
 
 
 def unseen() -> Iterator[Case]:
@@ -151,13 +159,13 @@ def test_benign_twins_are_not(later: bool) -> None:
 
 def test_batches_that_were_unseen_are_blocked_now() -> None:
     hostile = [case for case in UNSEEN if case[1] == "hostile"]
-    assert len(hostile) == 60 * len(FIRST_SIGHT)
+    assert len(hostile) == PAIRS
     share, let = rate(hostile)
     assert share >= 0.97, let
 
 
 def test_their_benign_twins_are_not() -> None:
     benign = [case for case in UNSEEN if case[1] == "benign"]
-    assert len(benign) == 60 * len(FIRST_SIGHT)
+    assert len(benign) == PAIRS
     blocked = [f"{case[0]}: {case[3]}" for case in benign if judge(case[3]).verdict == "block"]
     assert len(blocked) <= 0.01 * len(benign), blocked

@@ -11,6 +11,7 @@ from ..core import late_pattern
 from .program_names import PROGRAMS, SUBCOMMANDS
 from .shell import Command
 from .shell.secret_flow import is_secret_file
+from .shell.servers import REAL, TESTS, purpose_of
 from .sql import is_bare_sql
 from .wordlist import as_text, name_set
 
@@ -66,9 +67,12 @@ def signs_of(name: str) -> frozenset[str]:
     return frozenset(sign for sign, pattern in SIGNS if pattern.search(name))
 
 
+DESTROYS = late_pattern(
+    r"(?:^|_)(?:delete|remove|destroy|drop|purge|wipe|erase|terminate|flush|truncate|deprovision)(?:_|all|db|\Z)"
+)
 SIGNS = (
     ("sends", SENDS), ("spends", SPENDS), ("scales", SCALES), ("talks", TALKING), ("searches", SEARCHING),
-    ("runs", RUNNING),
+    ("runs", RUNNING), ("destroys", DESTROYS),
 )  # fmt: skip
 
 
@@ -81,9 +85,9 @@ def read_arguments(
     code: list[str] = []
     said = signs_of(name)
     if "sends" in said:
-        secret = next((value for _, value in texts(arguments) if len(value) < MAX_PATH and is_secret_file(value)), None)
-        if secret is not None:
-            commands.append(Command(program="send-secret", args=("a-secret", name), cwd=cwd))
+        commands += sent_secret(name, arguments, cwd)
+    if "destroys" in said and is_vital(name, arguments):
+        commands.append(Command(program="destroys", args=(name,), cwd=cwd))
     if "spends" in said and not AMOUNT.isdisjoint(map(str.lower, arguments)):
         commands.append(Command(program="spends", args=(name,), cwd=cwd))
     if "scales" in said and any(arguments.get(key) in (0, "0") for key in COUNTS):
@@ -119,6 +123,47 @@ def read_arguments(
         values = [value for key, value in texts(arguments) if key not in VERB]
         commands.append(Command(program="call", args=(verb, *values[:2]), cwd=cwd))
     return commands, scripts, code
+
+
+def sent_secret(name: str, arguments: dict[str, object], cwd: str | None) -> tuple[Command, ...]:
+    """A `send-secret` command if an argument names a file with a secret, and not to save something in it."""
+    for key, value in texts(arguments):
+        if (
+            len(value) < MAX_PATH
+            and key not in URL
+            and not SAVED.search(key)
+            and is_secret_file(value.removeprefix("@"))
+        ):
+            return (Command(program="send-secret", args=("a-secret", name), cwd=cwd),)
+    return ()
+
+
+SAVED = late_pattern(r"out|save|dest|download")
+
+
+def is_vital(name: str, arguments: dict[str, object]) -> bool:
+    """Whether a tool that destroys something does so to what a service consists of, and not to one for tests."""
+    named = [value for key, value in texts(arguments) if key in NAMING or key.endswith(("_id", "_name", "id"))]
+    real = any(REAL.search(value) for value in named)
+    if any(purpose_of(value) == TESTS for value in named) and not real:
+        return False
+    kinds = [value.lower() for key, value in texts(arguments) if key in KIND]
+    things = {word.rstrip("s") for each in (name, *kinds) for word in each.split("_")}
+    return real or not things.isdisjoint(VITAL) or FLUSHES.search(name) is not None
+
+
+KIND = name_set("kind type resource resource_type resourcetype object")
+NAMING = name_set(
+    "name namespace environment env project cluster database branch instance stack app service ref target"
+)
+VITAL = name_set(
+    """database db schema table keyspace collection index bucket container_registry cluster namespace instance vm server
+    droplet volume disk snapshot backup project repository repo zone domain stack deployment statefulset app
+    application service queue topic stream function secret vault environment workspace organization org tenant release
+    pvc persistentvolumeclaim node_pool nodepool hosted_zone warehouse dataset"""
+)
+"""Arguments that name the kind of thing and the thing; what a service consists of."""
+FLUSHES = late_pattern(r"flush_?(?:all|db)")
 
 
 def operations(arguments: dict[str, object]) -> list[dict[str, object]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ..core import late_pattern
+from .paths import fixed
 
 MAX_TOKENS = 20_000
 MAX_LITERALS = 12
@@ -28,7 +29,7 @@ TOKEN = late_pattern(
     re.MULTILINE,
 )
 LITERAL = late_pattern(r"=\s{0,4}(\"[^\"\n]{0,999}\"|'[^'\n]{0,999}')")
-NAME = late_pattern(r"(?:^|[;\s])(?:const |let |var |my )?\$?([A-Za-z_]\w{0,63})\s{0,4}\Z", re.MULTILINE)
+NAME = late_pattern(r"(?:^|[;\s])(?:const |let |var |my )?\$?([A-Za-z_]\w{0,63})\s{0,4}:?\Z", re.MULTILINE)
 MAX_BEFORE = 80
 """Characters before the `=` that are searched for the name."""
 
@@ -67,7 +68,7 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
         sign = code[end : token.start()].strip(" )") if end and kind in JOINED else ""
         if len(sign) > MAX_SIGN:
             end = 0
-        elif sign in ("/", "+"):
+        elif sign in ("/", "+", "."):
             text = unquote(token[0]) if kind == "string" else known.get(token[0], f"${token[0]}")
             last = add_to_last([*(frame[1] for frame in stack[-MAX_AROUND:]), list(last)], sign, text)
             end = token.end()
@@ -79,6 +80,12 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
         elif kind == "string" or (kind == "name" and token[0] in known and not is_assigned(code, token.end())):
             text = unquote(token[0]) if kind == "string" else known[token[0]]
             end = token.end()
+            if (
+                text[:1] == "/"
+                and code[max(0, token.start() - 4) : token.start()].rstrip()[-1:] == "+"
+                and not fixed(text)
+            ):
+                text = f"$path{text}"  # the end of a path that something unknown begins
             if kind == "string" and token[0].startswith("`") and not stack:
                 done.append(("`", [text], []))
             elif not is_keyword(code, token.start()):
@@ -89,7 +96,7 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
             depth -= kind == "close"
             while stack and depth <= stack[-1][3]:
                 name, last, before, _ = stack.pop()
-                if len(last) > 1 and name.endswith(("path.join", "File.join", "joinpath")):
+                if len(last) > 1 and (name == "join" or name.endswith(JOINING)):
                     last = join_last([*(frame[1] for frame in stack[-MAX_AROUND:]), list(last)], len(last))
                 done.append((name, last, before))
     done += [(name, literals, before) for name, literals, before, _ in reversed(stack)]
@@ -109,9 +116,14 @@ def join_last(lists: list[list[str]], count: int) -> list[str]:
     parts = lists[-1]
     for literals in lists:
         if literals[-count:] == parts[-count:]:
-            literals[-count:] = [posixpath.join(*literals[-count:])]
+            first, *rest = literals[-count:]
+            # Some languages join `.` and `/dist` to `./dist`.
+            literals[-count:] = [posixpath.join(first, *(part.lstrip("/") if first == "." else part for part in rest))]
     return lists[-1]
 
+
+JOINING = ("path.join", "File.join", "joinpath", "path.Join", "path.resolve")
+"""Functions that join the parts of a path."""
 
 MAX_AROUND = 16
 """Enclosing calls in which a literal is joined with another."""

@@ -30,7 +30,7 @@ PACKS = late_pattern(r"-?(?:[A-Zb-z]*c[A-Za-z]*|-create|-list|[a-z]*t[a-z]*|a|l)
 RULED = name_set(
     """git docker docker-compose podman nerdctl npm yarn pnpm bun pip systemctl ip pytest make cmake ninja cargo go
     gradle mvn black isort ruff mypy pylint flake8 prettier eslint autopep8 apt apt-get yum dnf brew conda mamba poetry
-    uv pipx gem composer crontab kill pkill killall mount umount find"""
+    uv pipx gem composer crontab kill pkill killall mount umount find awslocal samlocal"""
 )
 """Programs that rules cover well enough."""
 

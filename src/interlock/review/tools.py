@@ -10,13 +10,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core import Tool, late_pattern
-from .arguments import read_arguments, verb_of
-from .effects import is_own_name
-from .judgement import read_text
+from .arguments import read_arguments, sent_secret, signs_of, verb_of
+from .effects import is_own_name, runs_something
+from .judgement import FAR, read_text
 from .paths import zones
 from .programs import Action
 from .shell import Command, Script
 from .shell.projects import MAX_LINES, SCHEDULE
+from .shell.sinks import LOCAL
 from .wordlist import as_text
 from .writes import writes_of
 from .written_files import Write, WrittenFiles
@@ -42,13 +43,15 @@ class ToolCall(Struct, frozen=True):
 def read_tool(tool: Tool, cwd: str | None, memory: WrittenFiles) -> ToolCall:
     """Parse a tool call by the tool's name and arguments; `memory` has the files written by earlier steps."""
     name, kind = kind_of(tool.name[:MAX_NAME])
-    arguments = tool.arguments
+    arguments = in_one(tool.arguments, kind)
     if kind != "shell" and (verb := verb_of(arguments)):
         # A multi-purpose tool: an argument selects the action.
         name = f"{name}_{verb}"
         kind = "unknown" if kind == "harmless" else kind
     if kind == "shell":
-        return read_shell(arguments, cwd, memory)
+        call = read_shell(arguments, cwd, memory)
+        # A command that was given in parts cannot be rewritten.
+        return call if arguments is tool.arguments else replace(call, key=None, text=None)
     if kind in ("editor", "files") and path_of(arguments) is None and not writes_of(None, arguments):
         custom = read_custom(name, kind, arguments, cwd, memory)
         if kind == "editor" or custom.script.commands:
@@ -60,13 +63,44 @@ def read_tool(tool: Tool, cwd: str | None, memory: WrittenFiles) -> ToolCall:
         if not code:
             return ToolCall(NO_SCRIPT, "unknown")
         return ToolCall(memory.read_code(code, "python", cwd), None, key, None)
-    if kind == "files":
+    if kind == "files" and "sends" not in signs_of(name):
         return read_files(name, arguments, cwd)
-    if kind == "network" or (kind != "harmless" and isinstance(arguments.get("url"), str)):
-        return read_request(arguments, cwd)
+    if kind == "files" and "url" not in arguments:
+        call = read_files(name, arguments, cwd)
+        commands = (*call.script.commands, *sent_secret(name, arguments, cwd))
+        return replace(call, script=replace(call.script, commands=commands))
+    if kind == "network" and "url" not in arguments and "destroys" in signs_of(name):
+        return read_custom(name, kind, arguments, cwd, memory)
+    if kind in ("network", "files") or (kind != "harmless" and isinstance(arguments.get("url"), str)):
+        return read_request(name, arguments, cwd)
     if kind != "harmless" and text_of(arguments, ("command", "cmd"))[1]:
         return read_shell(arguments, cwd, memory)
     return read_custom(name, kind, arguments, cwd, memory)
+
+
+def in_one(arguments: dict[str, object], kind: str) -> dict[str, object]:
+    """The arguments with a program and its words, given apart (`command: rm, args: [-rf, x]`), as one command."""
+    words = next((arguments[key] for key in WORDS if arguments.get(key)), None)
+    shell = kind == "shell"
+    if not (isinstance(words, str) and shell) and not (isinstance(words, list) and all(map(is_text, words))):
+        return arguments
+    key = next((key for key in PROGRAM if is_text(arguments.get(key)) and (shell or key in NAMING_ONE)), None)
+    if key is None:
+        return arguments
+    rest = words if isinstance(words, str) else shlex.join(words[:MAX_WORDS])
+    others = {name: value for name, value in arguments.items() if name not in WORDS and name not in PROGRAM}
+    return {**others, "command": f"{arguments[key]} {rest}"}
+
+
+def is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+WORDS = ("args", "arguments", "argv", "parameters")
+PROGRAM = ("command", "cmd", "program", "executable", "binary", "exe", "file")
+NAMING_ONE = PROGRAM[:-1]
+MAX_WORDS = 256
+"""Arguments for a program's words and for the program itself; a file is one only for a tool that runs commands."""
 
 
 def read_custom(name: str, kind: str, arguments: dict[str, object], cwd: str | None, memory: WrittenFiles) -> ToolCall:
@@ -104,7 +138,7 @@ def kind_of(tool_name: str) -> tuple[str, str]:
             return name, kind
     if HARMLESS.search(name):
         return name, "harmless"
-    return name, "deletes" if DELETES.match(name) else "unknown"
+    return name, "deletes" if DELETES.search(name) else "unknown"
 
 
 SHELL = late_pattern(
@@ -128,7 +162,7 @@ NETWORK = late_pattern(
 HARMLESS = late_pattern(
     r"(?:^|_)(?:think|thought|finish|submit|done|complete|todo|plan|message|ask|answer|respond|final|reason|note|memory|recall|calculate|calculator|get|list|find|search|lookup|query|show|describe|check|count|status|task|agent|handoff|transfer_to_human|skill|inspect|transcribe|ocr|summari[sz]e|parse)"
 )
-DELETES = late_pattern(r"(?:delete|remove|destroy|drop|purge|wipe|erase|terminate)(?:_|\Z)")
+DELETES = late_pattern(r"(?:^|_)(?:delete|remove|destroy|drop|purge|wipe|erase|terminate)(?:_|\Z)")
 
 COMMAND_KEYS = (
     "command",
@@ -263,13 +297,13 @@ def written(call: ToolCall, path: str | None, arguments: dict[str, object]) -> T
     for write in writes[:MAX_RUN_LATER]:
         if is_of_pipeline(write.path):
             text = ALL_SECRETS.sub("$(cat .env)", write.text)
-            sent = [
-                each for each in read_text(RUN_LINE.sub(r"\1", text), None).commands if each.program == "send-secret"
-            ]
-            commands += tuple(sent)
+            text = "\n".join(map(pipeline_command, text.split("\n")))
+            commands += tuple(each for each in read_text(text, None).commands if each.program == "send-secret")
         if "folderOpen" in write.text and "/.vscode/" in f"/{write.path}":
             commands += (Command(program="persists", args=(write.path,)),)
-        if "startup" in zones(write.path):
+        if "startup" in (near := zones(write.path)):
+            if near & FAR and runs_something(write.text):
+                commands += (Command(program="starts", args=(write.path,), cwd=commands[0].cwd if commands else None),)
             lines = [
                 found[1] if (found := SCHEDULE.match(line)) else line for line in write.text.split("\n")[:MAX_LINES]
             ]
@@ -279,11 +313,22 @@ def written(call: ToolCall, path: str | None, arguments: dict[str, object]) -> T
 
 
 PIPELINE = re.compile(
-    r"\.github/workflows/|\.gitlab-ci\.yml\Z|(?:^|/)(?:Jenkinsfile|azure-pipelines\.yml|bitbucket-pipelines\.yml)\Z|\.circleci/"
+    r"\.(?:github|gitea|forgejo)/workflows/|\.(?:circleci|buildkite|woodpecker)/"
+    r"|(?:^|/)(?:Jenkinsfile|\.?(?:gitlab-ci|azure-pipelines|bitbucket-pipelines|travis|drone|appveyor|cloudbuild|buildspec|woodpecker)\.ya?ml)\Z"
 )
 ALL_SECRETS = re.compile(r"\$\{\{\s{0,4}toJSON\(\s{0,4}secrets\s{0,4}\)\s{0,4}\}\}", re.IGNORECASE)
-RUN_LINE = re.compile(r"^\s*(?:-\s+)?(?:run|script):\s*\|?(.*)$", re.MULTILINE)
-"""Pipeline files, which run elsewhere with all secrets; the expression for all secrets; a line that runs a command."""
+RUN_KEY = re.compile(
+    r"(?:\w{0,8}script|run|commands?|cmds?|bash|shell|args)\s{0,4}:\s{0,4}[|>]?[-+]?\s{0,4}"
+    r"|(?:sh|bat)\s{0,4}(?=\(?\s{0,4}['\"])"
+)
+"""Pipeline files, which run elsewhere with all secrets; the expression for all secrets; what precedes a command."""
+
+
+def pipeline_command(line: str) -> str:
+    """The command that a line of a pipeline runs: in a list, after a key, in quotes; other lines as they are."""
+    plain = RUN_KEY.sub("", line.strip().removeprefix("- ").lstrip(), 1)
+    bare = plain.strip("[](), ")
+    return bare.strip("'\"") if len(bare) > 1 and bare[0] in "'\"" and bare[-1] == bare[0] else plain
 
 
 @lru_cache(512)
@@ -304,7 +349,7 @@ def path_of(arguments: dict[str, object]) -> str | None:
     return None
 
 
-def read_request(arguments: dict[str, object], cwd: str | None) -> ToolCall:
+def read_request(name: str, arguments: dict[str, object], cwd: str | None) -> ToolCall:
     """A tool that uses the network; with a method and a URL it is a request that rules can match."""
     url, method = arguments.get("url"), arguments.get("method")
     if not isinstance(url, str):
@@ -312,6 +357,7 @@ def read_request(arguments: dict[str, object], cwd: str | None) -> ToolCall:
     verb = method.upper() if isinstance(method, str) and method else "GET"
     body = arguments.get("body") or arguments.get("data")
     data = ("-d", as_text(body[:MAX_TEXT])) if isinstance(body, str) else ()
-    return ToolCall(
-        Script((Command(program="curl", args=("-X", as_text(verb), *data, as_text(url)), cwd=cwd),)), "network"
-    )
+    commands: tuple[Command, ...] = (Command(program="curl", args=("-X", as_text(verb), *data, as_text(url)), cwd=cwd),)
+    if (verb in ("POST", "PUT", "PATCH") or "sends" in signs_of(name)) and LOCAL.match(url) is None:
+        commands += sent_secret(name, arguments, cwd)
+    return ToolCall(Script(commands), "network")

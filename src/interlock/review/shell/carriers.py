@@ -14,7 +14,7 @@ from .model import NOTHING, Command, PipeContent
 from .projects import HOOKS as HOOKS_RUN
 from .projects import run_hooks, run_recipes, run_shared
 from .scope import ShellScope, below
-from .searches import until_end
+from .searches import is_rebuilt, until_end
 from .transfers import run_fetched
 from .words import SUBSCRIPT
 
@@ -53,6 +53,9 @@ def run_git(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pip
     """Aliases and settings that are commands, and subcommands that run one."""
     args = command.args
     inner = below(scope, "git")
+    if args[:1] == ("clean",) and (places := cleaned(args)):
+        # Named, they are deleted as `rm` deletes them.
+        return reader.execute(["rm", "-r", *places], inner, NOTHING, redirects=command.redirects, span=command.span)
     for at, arg in enumerate(args):
         after = args[at + 1] if at + 1 < len(args) else ""
         if arg == "-c" or arg == "--config-env":
@@ -80,6 +83,15 @@ def run_git(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pip
     return None
 
 
+def cleaned(args: tuple[str, ...]) -> list[str]:
+    """The paths that `git clean -f` deletes, if it names them plainly; empty also if it only shows what it would do."""
+    options = [arg for arg in args if arg[:1] == "-"]
+    if "--dry-run" in options or any(arg[1:2] != "-" and "n" in arg for arg in options):
+        return []
+    places = [arg for at, arg in enumerate(args[1:]) if arg[:1] != "-" and args[at] not in ("-e", "--exclude")]
+    return [] if any(place[:1] == ":" for place in places) else places
+
+
 MAX_BEFORE = 8
 """Git's own words before its subcommand."""
 
@@ -98,11 +110,13 @@ def run_fd(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pipe
     if at is None:
         return None
     words = until_end(args[at + 1 :])
-    before = [arg for arg in args[:at] if arg[:1] != "-"]
+    before = [arg for n, arg in enumerate(args[:at]) if arg[:1] != "-" and (not n or args[n - 1] not in FD_VALUED)]
     narrow = any(arg in ("-e", "--extension", "-g", "--glob", "-S", "--size", "-t", "--type") for arg in args[:at])
     everything = not before or before[0] in (".", ".*", "*")
     roots = before[1:2] or ["."]
     pick = f"{roots[0].rstrip('/')}/{'{}' if narrow or not everything else '*'}"
+    if not everything and not FOLDERS.isdisjoint(args[:at]) and not is_rebuilt(before[0].strip("^$")):
+        pick = f"{roots[0].rstrip('/')}/**/{before[0]}"
     if words:
         filled = [word.replace("{}", pick) for word in words]
         if filled == words:
@@ -111,6 +125,11 @@ def run_fd(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pipe
         reader.execute(filled, below(scope, "fd"), PipeContent(), filtered=pick.endswith("{}"))
         return NOTHING
     return None
+
+
+FD_VALUED = name_set("-t --type -e --extension -S --size -d --max-depth --min-depth -E --exclude -o --owner -j")
+FOLDERS = frozenset(("d", "directory", "-td", "--type=d", "--type=directory"))
+"""Words with which `fd` finds only folders."""
 
 
 def run_editor(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:

@@ -36,7 +36,8 @@ BROAD_ROOTS = ("/", "~", "/home", "/Users")
 NAME_TESTS = name_set("-name -iname -path -ipath -wholename -iwholename -regex -iregex")
 
 RUBBISH = name_set(
-    """bak tmp temp cache pycache pyc pyo class o swp swo orig rej core old part crdownload ds_store thumbsdb ~ #"""
+    """bak tmp temp cache pycache pyc pyo class o swp swo orig rej core old part crdownload dsstore thumbsdb egg-info ~
+    #"""
 )
 """What the names of disposable files reduce to."""
 
@@ -56,6 +57,8 @@ def run_find(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
         f"{root.rstrip('/')}/{'{}' if narrow or (weak and not root.startswith(('/', '~', '$', '..'))) else '*'}"
         for root in roots
     ]
+    name = folder_of(args)
+    folders = [f"{root.rstrip('/')}/**/{name}" for root in roots] if name else picked
     reader.add(command)
     inner = below(scope, "find")
     at = 0
@@ -68,14 +71,43 @@ def run_find(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
         elif arg in ("-exec", "-execdir", "-ok", "-okdir"):
             words = until_end(args[at:])
             at += len(words)
-            picks = widened(picked, kind) if words and words[0].rpartition("/")[2] in REMOVING else picked
+            picks = picked
+            if words and words[0].rpartition("/")[2] in REMOVING:
+                picks = folders if name and any(map(RECURSIVE.match, words)) else widened(picked, kind)
             for pick in picks if any("{}" in word for word in words) else picks[:1]:
                 if words and words[0] in RUNNING:
                     run_on_known(reader, words, pick.removesuffix("/*").removesuffix("/{}"), inner)
                 if words:
                     filled = [word.replace("{}", pick) for word in words]
                     reader.execute(filled, inner, PipeContent(), filtered=pick.endswith("{}"))
-    return PipeContent(None, (*flow.sources, "find")[-8:], tuple(picked))
+    return PipeContent(None, (*flow.sources, "find")[-8:], tuple(folders if "d" in args else picked))
+
+
+def folder_of(args: tuple[str, ...]) -> str:
+    """The name of the folders that a search finds, if only their name selects them and no tool can rebuild them."""
+    names = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in FOLDER_NAMES]
+    tests = [arg for arg in args if arg in TESTS or arg in ("!", "-not") or arg.startswith("-newer")]
+    if len(names) != 1 or len(tests) != 1 or "f" in args or "l" in args:
+        return ""
+    return "" if is_rebuilt(names[0]) else names[0].replace("*", "")
+
+
+def is_rebuilt(name: str) -> bool:
+    """Whether a folder of this name, or one that a pattern matches, contains only what a tool makes again."""
+    plain = name.lower().strip("*").lstrip(".")
+    return plain in REBUILT or plain.strip("_-") in RUBBISH or name[:1] in "*?[" or plain.endswith(REBUILT_ENDINGS)
+
+
+FOLDER_NAMES = frozenset(("-name", "-iname"))
+RECURSIVE = re.compile(r"-\w*[rR]|--recursive\Z")
+REBUILT = name_set(
+    """node_modules __pycache__ bower_components build dist out target bin obj venv env htmlcov coverage cmakefiles
+    deriveddata tmp temp cache logs debug release pods elm-stuff bazel-out buck-out site-packages vendor __snapshots__
+    __macosx wandb mlruns lightning_logs tox nox next nuxt turbo gradle terraform nyc_output ipynb_checkpoints
+    svelte-kit eggs output dart_tool docusaurus"""
+)
+REBUILT_ENDINGS = ("-info", "cache", "-build", ".tmp", "_tmp", "-tmp", ".bak", ".old")
+"""Folders that tools make, and how the names of others end."""
 
 
 def run_xargs(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
