@@ -119,6 +119,7 @@ from .patterns import late_pattern as late_pattern
 from .patterns import matches as matches
 from .patterns import may_match_below as may_match_below
 from .patterns import relative as relative
+from .patterns import span_search as span_search
 from .platform import LINUX as LINUX
 from .platform import POLLRDHUP as POLLRDHUP
 from .platform import allocate as allocate

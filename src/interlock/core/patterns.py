@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import posixpath
 import re
 from collections.abc import Callable
@@ -137,6 +138,20 @@ def late_pattern(pattern: str, flags: int = 0, engine: Callable[[str, int], Any]
     late = _LatePattern(pattern, lambda: engine(pattern, flags))
     _all.append(late)
     return cast("re.Pattern[str]", late)
+
+
+def span_search(pattern: Any) -> Callable[[bytes, int], tuple[int, int]]:
+    """A search for a pattern of re2 through bytes, from a position: the span of the first match, or (-1, -1).
+
+    Calls what the package compiled: its own method makes a generator and a match object for each search, which takes
+    longer than most searches.
+    """
+    match, anywhere = pattern._regexp.Match, importlib.import_module("re2")._Anchor.UNANCHORED
+
+    def search(text: bytes, at: int) -> tuple[int, int]:
+        return cast("tuple[int, int]", match(anywhere, text, at, len(text))[0])
+
+    return search
 
 
 def compile_late_patterns() -> None:

@@ -52,6 +52,7 @@ _ACTS = late_pattern(
 )
 _VERBS = (("secret", _SHOWS), ("not", _WRITES), ("files", _WRITES), ("act", ACT), ("production", _ACTS))
 """The kinds of clauses that a text can announce to break, and the matching verbs."""
+_ANNOUNCED = frozenset(("word", *(kind for kind, _ in _VERBS)))
 
 
 @cache
@@ -68,10 +69,11 @@ def _possible() -> re2.Set:
 def announced(clauses: Sequence[Constraint], text: str) -> tuple[Constraint | None, str]:
     """The clause that the text before a call announces to break, and the sentence; otherwise None and an empty text."""
     text = text[:READ]
-    if not clauses or not text:
+    asked = [clause for clause in clauses if clause.kind in _ANNOUNCED]
+    if not text or not asked or (all(clause.kind == "production" for clause in asked) and "prod" not in text.lower()):
         return None, ""
     kinds = {_VERBS[at][0] for at in _possible().Match(text.encode("utf-8", "replace")) or ()}
-    asked = [clause for clause in clauses if clause.kind in kinds or clause.kind == "word"]
+    asked = [clause for clause in asked if clause.kind in kinds or clause.kind == "word"]
     for sentence in _sentences(text) if asked else ():
         for clause in asked:
             at = _says(clause, sentence)

@@ -29,7 +29,7 @@ BEGINNING = 200
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-class CallContent(Struct, kw_only=True):
+class CallContent(Struct):
     """A call's request, from its name and arguments alone; `bare` if they say nothing specific."""
 
     key: int
@@ -45,12 +45,12 @@ class CallContent(Struct, kw_only=True):
     garble: Garble = ""
 
 
-class PendingCall(CallContent, kw_only=True):
+class PendingCall(CallContent):
     """A call without a result yet."""
 
-    step: int
-    tool: str
-    target: bool
+    step: int = 0
+    tool: str = ""
+    target: bool = False
     call_id: str | None = None
     batch: int = 0
 
@@ -123,21 +123,22 @@ def read_call(step: Step, tool: Tool) -> PendingCall:
     if request.bare and len(step.content) > ARGUMENTS // 10:
         thought = bounded(step.content, ARGUMENTS, 0)
         key, asked = fingerprint(thought), _few(words(thought))
-    return PendingCall(
-        step=step.index,
-        tool=tool.name,
-        key=key,
-        words=asked,
-        text=request.text,
-        effect=request.effect,
-        query=request.query,
-        paths=request.paths,
-        target=False,
-        waits=request.waits,
-        call_id=tool.call_id,
-        program=request.program,
-        targets=request.targets,
-        garble=request.garble,
+    return PendingCall(  # positional: keyword arguments take six times as long
+        key,
+        asked,
+        request.text,
+        request.effect,
+        request.query,
+        request.paths,
+        request.waits,
+        False,
+        request.program,
+        request.targets,
+        request.garble,
+        step.index,
+        tool.name,
+        False,
+        tool.call_id,
     )
 
 
@@ -166,17 +167,17 @@ def _read_request(step: Step, tool: Tool, arguments: bytes) -> CallContent:
     runs = shell and effect in ("run", "write")
     program, targets = read_command(command) if runs else (tool.name, tuple(paths[:TARGETS]))
     return CallContent(
-        key=fingerprint(name + b"\0" + arguments),
-        words=_few(asked),
-        text=name + b"\0" + arguments[:ARGUMENTS],
-        effect=effect,
-        query=effect == "read" and any(_asks(value) for value in tool.arguments.values()),
-        paths=paths,
-        bare=len(asked) <= 2 and asked <= name_words(tool.name) | {b"raw"},
-        program=program,
-        targets=targets,
-        waits=read_waits(tool, effect, program, command if runs else None),
-        garble=read_garble(tool, command if shell else None),
+        fingerprint(name + b"\0" + arguments),
+        _few(asked),
+        name + b"\0" + arguments[:ARGUMENTS],
+        effect,
+        effect == "read" and any(map(_asks, tool.arguments.values())),
+        paths,
+        read_waits(tool, effect, program, command if runs else None),
+        len(asked) <= 2 and asked <= name_words(tool.name) | {b"raw"},
+        program,
+        targets,
+        read_garble(tool, command if shell else None),
     )
 
 

@@ -9,6 +9,8 @@ from functools import lru_cache
 import msgspec
 import re2
 
+from ..core import span_search
+
 WORDS = 160
 """Distinct words kept of a text."""
 
@@ -61,7 +63,7 @@ def alike(one: AbstractSet[bytes], other: AbstractSet[bytes]) -> float:
 HEAD, TAIL = 2000, 600
 """Characters read of a text: the outcome of a call shows at its ends, and a step may contain a megabyte."""
 
-_VOLATILE = re2.compile(
+_volatile = span_search(re2.compile(
     rb"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?(?:Z|[+-]\d\d:?\d\d)?"  # 2024-01-31T10:00:00.123Z
     rb"|\d{1,2}/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d"  # 31/Jan/2024:10:00:00, as web servers log it
     rb"|\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s?[AaPp][Mm]\b)?"  # 10:00:00
@@ -75,7 +77,7 @@ _VOLATILE = re2.compile(
     rb"|\b(?:pid|PID)[ =:#]*\d+"
     rb"|\bline \d+|\.py:\d+"  # where in a file: an edit above moves it
     rb"|\x1b\[[0-9;]*m"  # colours
-)
+))  # fmt: skip
 
 _RESIDUE = b"; Next action: {"
 """Some recorders write the next call after a result; it is not part of the outcome."""
@@ -88,10 +90,11 @@ def normalise(raw: bytes) -> bytes:
         raw = raw[:cut]
     # Join the text between the matches: a substitution would expand its template for each match.
     kept, at = [], 0
-    for found in _VOLATILE.finditer(raw):
-        start, end = found.span()
+    start, end = _volatile(raw, 0)
+    while start >= 0:
         kept.append(raw[at:start])
         at = end
+        start, end = _volatile(raw, at)
     if not kept:
         return raw
     kept.append(raw[at:])

@@ -11,6 +11,7 @@ from typing import Any
 
 import re2
 
+from ..core import span_search
 from .arguments import NAMED, NAMING, WORDS, commands_in
 from .assignments import NAMED_HINT, NAMED_SECRETS, Span, redact_words, searchable
 from .bounds import mend
@@ -79,7 +80,7 @@ class Redactor:
         # common prefix share it if they are adjacent.
         shapes = sorted(shape.hint for family in FAMILIES for shape in family)
         # Unlike a set, a pattern still matches if the search runs out of memory: a slower search takes over.
-        self._any = re2.compile(_one_of((*shapes, NAMED_HINT)), _options())
+        self._any = span_search(re2.compile(_one_of((*shapes, NAMED_HINT)), _options()))
 
     @functools.cached_property
     def _which(self) -> Any:
@@ -88,7 +89,7 @@ class Redactor:
 
     def suspects(self, text: bytes) -> bool:
         """Whether a text, in UTF-8, may contain a secret: cheap, and False for most texts."""
-        return self._any.search(text) is not None
+        return self._any(text, 0)[0] >= 0
 
     def redact(self, text: str) -> str:
         """The text without secrets."""

@@ -187,10 +187,15 @@ class DecisionPipeline:
 
     def review_recorded(self, steps: Iterable[Step]) -> list[Review | None]:
         """Review steps that have already happened; each review uses what earlier results have shown."""
-        reviews: list[Review | None] = []
+        parts, reviews = self.parts, []
         for step in steps:
-            reviews.append(self.review(step))
-            self._learn(step)
+            review = None
+            if step.origin == "agent":
+                if step.kind == "tool_call":
+                    review = parts.review(step)
+                elif step.kind == "tool_result":
+                    self.guard.part("reviewer", parts.reviewer.observe, None, step)
+            reviews.append(review)
         return reviews
 
     def prove(self, step: Step, *, prevented: bool = False, absent: tuple[str, ...] | None = None) -> None:

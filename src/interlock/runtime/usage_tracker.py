@@ -49,6 +49,7 @@ class UsageTracker:
     def __init__(self, window: float = 60.0) -> None:
         self.window = window
         self._s = UsageState()
+        self._undescribed: list[tuple[int, str | None, str, bool | None, float | None]] = []
 
     def count(self, step: Step, now: float, cost_usd: float | None = 0.0) -> None:
         """Count one step; `cost_usd` applies if the step does not state its cost, None if it is unknown."""
@@ -72,7 +73,7 @@ class UsageTracker:
         if step.kind == "tool_call":
             s.calls += 1
             bucket.calls += 1
-            self._act(Action(step.index, _describe(step), step.error, step.time))
+            self._act(step)
         elif step.kind == "tool_result":
             failed = bool(step.error) or bool(step.exit_code)
             s.results.append(not failed)
@@ -135,6 +136,7 @@ class UsageTracker:
 
     @property
     def actions(self) -> tuple[Action, ...]:
+        self._describe_actions()
         return tuple(self._s.actions[-HISTORY:])
 
     def calls_since(self, since: float) -> tuple[int, float | None]:
@@ -165,10 +167,12 @@ class UsageTracker:
         return self.window
 
     def save(self) -> bytes:
+        self._describe_actions()
         return msgspec.json.encode(self._s)
 
     def restore(self, state: bytes) -> None:
         self._s = from_json(state, UsageState)
+        self._undescribed.clear()
 
     def forget_growth(self, since: float) -> None:
         """Discard growth samples after a rollback; what was spent stays spent."""
@@ -199,20 +203,27 @@ class UsageTracker:
         self._s.file_operations += files
         bucket.file_operations += files
 
-    def _act(self, action: Action) -> None:
-        self._s.actions.append(action)
-        if len(self._s.actions) > 2 * HISTORY:
-            del self._s.actions[:-HISTORY]
+    def _act(self, step: Step) -> None:
+        """Keep what describes a call; its text is made when somebody asks for it, which is rare."""
+        tool = step.tool
+        shown = step.content[:ACTION_TEXT] if tool is None else _shown(tool.arguments)
+        kept = self._undescribed
+        kept.append((step.index, None if tool is None else tool.name, shown, step.error, step.time))
+        if len(self._s.actions) + len(kept) > 2 * HISTORY:
+            del self._s.actions[: -HISTORY + len(kept) if len(kept) < HISTORY else None]
+            del kept[:-HISTORY]
+
+    def _describe_actions(self) -> None:
+        while self._undescribed:
+            index, tool, shown, error, time = self._undescribed.pop(0)
+            self._s.actions.append(Action(index, shown if tool is None else _describe(tool, shown), error, time))
 
 
 def _ratio(last: float, before: float) -> float:
     return last / before if before > 0 else 1.0
 
 
-def _describe(step: Step) -> str:
-    if step.tool is None:
-        return step.content[:ACTION_TEXT]
-    arguments = step.tool.arguments
+def _shown(arguments: dict[str, object]) -> str:
     shown = None
     for key in SALIENT:
         if key in arguments:
@@ -220,8 +231,12 @@ def _describe(step: Step) -> str:
             break
     if shown is None:
         shown = next(iter(arguments.values()), "")
+    return str(shown)[:READ_TEXT]
+
+
+def _describe(tool: str, shown: str) -> str:
     # A word takes at least two characters, so that no more than these can be shown.
-    return " ".join(f"{step.tool.name} {str(shown)[:READ_TEXT]}".split(None, ACTION_TEXT // 2))[:ACTION_TEXT]
+    return " ".join(f"{tool} {shown}".split(None, ACTION_TEXT // 2))[:ACTION_TEXT]
 
 
 SALIENT = ("command", "cmd", "file_path", "path", "url", "query", "code")
