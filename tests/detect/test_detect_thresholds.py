@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from detecting import Did, steps, watch
+from detecting import Did, batched, steps, watch
 
 from interlock.core import Context, Issue, Seen, Step, Tool, Usage
 from interlock.detect import Detectors, Tuning
@@ -186,6 +186,28 @@ def test_each_of_its_own_files_counts_as_much_as_a_call_about_the_goal() -> None
     )
 
 
+@pytest.mark.parametrize(
+    ("words", "thought", "alignment"),
+    [
+        ("guitar chords songs", "", 0.0),
+        ("guitar chords invoice", "", 1 / 3),
+        ("guitar invoices discounted", "", 2 / 3),
+        ("invoice discount rounding", "", 1.0),
+        ("invoice discount rounding currency", "", 1.0),
+        ("guitar chords songs", "This is for the discount of an invoice.", 2 / 3),
+        ("guitar chords invoice", "This is for something else.", 1 / 3),
+        ("guitar chords songs", "Invoice, discount, rounding, currency, taxes.", 1.0),
+        ("guitar chords songs", "x" * 300 + " discount of an invoice", 0.0),
+    ],
+)
+def test_a_call_is_about_the_goal_by_a_third_for_each_word_in_it_or_before_it(
+    words: str, thought: str, alignment: float
+) -> None:
+    detectors = Detectors(context=GOAL)
+    detectors.observe(Seen(steps([Did("search", "", {"q": words}, thought)])[0]))
+    assert detectors._agents[""].detectors["goal_drift"].state.recent == [(0, alignment)]  # type: ignore[attr-defined]
+
+
 def test_calls_that_were_never_about_it_do_not_fall_and_are_not_drift() -> None:
     assert drift(ASTRAY) == []
 
@@ -219,13 +241,15 @@ def spiral(calls: list[Did]) -> list[Issue]:
     return [found for found in watch(steps(calls)) if found.type == "resource_spiral"]
 
 
-def asks(words: int, answer: str) -> Did:
-    return Did("web_search", answer, {"query": " ".join(f"topic{chr(97 + n)}" for n in range(words))})
+def asks(words: int, answer: str, tool: str = "web_search") -> Did:
+    return Did(tool, answer, {"query": " ".join(f"topic{chr(97 + n)}" for n in range(words))})
 
 
 def test_questions_that_share_four_fifths_of_their_words_are_the_same_question() -> None:
     assert [found.step for found in spiral([asks(7, "an old answer"), asks(9, "an old answer")])] == [3]
     assert spiral([asks(7, "an old answer"), asks(10, "an old answer")]) == []
+    assert spiral([asks(7, "an old answer", "wiki_search"), asks(9, "an old answer")]) == [], "of another tool"
+    assert watch(batched([asks(7, "an old answer"), asks(9, "an old answer")])) == [], "asked at once"
 
 
 def test_an_answer_with_more_than_seven_tenths_of_new_words_was_worth_asking_for() -> None:
