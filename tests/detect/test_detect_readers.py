@@ -567,6 +567,7 @@ def test_a_check_gets_better_by_fewer_failures_or_more_passes():
         ("bash", "run", "tail", "tail -n 5 -f build.log", "sleeps"),
         ("bash", "run", "tail", "tail -n 5 build.log", ""),
         ("bash", "run", "watch", "watch ls", "sleeps"),
+        ("bash", "run", "squeue", "squeue -u me", "asks"),
         ("bash", "run", "kubectl rollout", "kubectl rollout status deploy/web", "sleeps"),
         ("bash", "run", "curl", "curl localhost/health", "asks"),
         ("bash", "run", "wget", "wget -q localhost/ready", "asks"),

@@ -104,6 +104,11 @@ def test_scope_creep_begins_above_three_in_ten_outside() -> None:
     assert [found.severity for found in scope(files(6, 3))] == ["medium"]
 
 
+def test_scope_creep_that_writes_outside_is_high() -> None:
+    written = Did("write_file", "ok", {"path": "/home/other/new.py"})
+    assert [found.severity for found in scope([*files(4, 2), written])] == ["high"]
+
+
 @pytest.mark.parametrize(
     "path",
     ["/srv/app/.env.production", "/srv/other/.env", "../.env", "config/secrets.yml", "/home/me/.ssh/id_rsa"],
@@ -146,6 +151,19 @@ def test_without_a_workspace_the_folders_of_the_paths_in_the_task_are_the_scope_
     assert told(files(5, 5)) == []
     assert told(files(6, 6)) == [], "half is not more than half"
     assert told(files(5, 6)) == [["/srv/app/src"]]
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Compare /etc/app/a.conf with /srv/app/src/billing.py",
+        "Follow the instructions in /home/other/TASK.md and repair /srv/app/src/billing.py",
+    ],
+)
+def test_files_of_the_system_and_of_instructions_are_no_scope(task: str) -> None:
+    detectors = Detectors(context=Context(original_prompt=task))
+    watch(steps(files(1, 0)), detectors)
+    assert detectors._agents[""].detectors["scope_creep"].state.roots == ["/srv/app/src"]  # type: ignore[attr-defined]
 
 
 GOAL = Context(
@@ -233,8 +251,10 @@ def test_spend_per_progress_that_grows_by_more_than_half_is_a_spiral() -> None:
 
 
 def test_growth_by_more_than_three_times_is_high() -> None:
-    assert [found.severity for found in growing(1.6)] == ["medium"]
-    assert "high" in [found.severity for found in growing(3.2)]
+    assert [(found.severity, found.confidence) for found in growing(1.6)] == [
+        ("medium", pytest.approx(1.6 / 3, rel=0.01))
+    ]
+    assert ("high", 1.0) in [(found.severity, found.confidence) for found in growing(3.2)]
 
 
 def spiral(calls: list[Did]) -> list[Issue]:
