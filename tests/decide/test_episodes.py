@@ -315,6 +315,7 @@ def test_what_cannot_be_said_counts_as_tried_with_the_same_chances():
     first = run.alarm()
     (made,) = (ruling.intervention for ruling in first.rulings)
     assert (made.outcome, made.reason) == ("not_applied", "soft_correction needs inject")
+    assert (run.episode.level, run.episode.again, run.episode.postponed) == (HINT, 0, False)
     run.sign("again")
     assert run.rungs == []
     rulings = [*first.rulings, *(ruling for _ in range(8) for ruling in run.sign("again").rulings)]

@@ -54,6 +54,15 @@ def steps(calls: Iterable[Did], agent: str | None = None, start: int = 0) -> lis
     return made
 
 
+def batched(*batches: list[Did]) -> list[Step]:
+    """The steps of calls that are issued together, before any of their results."""
+    taken: list[Step] = []
+    for calls in batches:
+        made = steps(calls, start=len(taken))
+        taken += [replace(step, index=len(taken) + at) for at, step in enumerate([*made[::2], *made[1::2]])]
+    return taken
+
+
 IN_FULL = 6
 """Issues of one run that are pinned with all that they say."""
 UNSAID = ("", 0, None, [], ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from detecting import Did, first_alarm, steps, watch
+from detecting import Did, batched, first_alarm, steps, watch
 
 from interlock.core import Context, Issue, Review, Seen, Step, Stuck
 from interlock.detect import Detectors
@@ -201,12 +201,12 @@ def test_a_change_by_the_first_call_counts_and_an_earlier_one_does_not() -> None
 def test_a_sentence_before_calls_that_a_tool_rejects_is_told_if_a_call_comes_again() -> None:
     thought = "The order of the arguments has to be changed so that the call is accepted by the tool now."
 
-    def tries(*names: str) -> list[Did]:
-        error = "Error: missing required argument"
+    def tries(names: str, error: str = "Error: missing required argument") -> list[Did]:
         return [Did("create", error, {"name": name}, thought, error=True) for name in names]
 
-    assert first_alarm(tries("a", "b", "c", "d")) is None
-    assert first_alarm(tries("a", "b", "a")) == 3
+    assert first_alarm(tries("abcd")) is None
+    assert first_alarm(tries("aba")) == 3
+    assert first_alarm(tries("abc", "Error: the disk is full"), "loop") == 3, "that is not about the form of the call"
 
 
 def test_turns_of_phrase_may_come_again() -> None:
@@ -262,6 +262,18 @@ def test_nearly_the_same_request_with_the_same_result_is_a_loop_by_the_third() -
     noise = [Did("read_file", f"text{n}", {"path": f"p{n}.py"}) for n in range(2)]
     assert first_alarm([page(0), noise[0], page(1), page(2)], "loop") == 4
     assert first_alarm([page(0), noise[0], page(1), noise[1], page(2)], "loop") is None
+    assert "loop" not in kinds(batched([page(0), page(1)], [page(2)])), "calls of one batch are one attempt"
+    assert "loop" in kinds(batched([page(0), page(1)], [page(2)], [page(3)]))
+    detectors = Detectors()
+    watch(steps([page(0), page(1)]), detectors)
+    for kind in ("loop", "resource_spiral"):
+        detectors.restart(kind)
+    assert watch(steps([page(2)], start=10), detectors) == [], "counted anew"
+
+
+def test_answers_that_are_nearly_the_same_are_not_a_loop() -> None:
+    answers = [Did("final_answer", "sent", {"answer": f"alpha beta gamma delta {n}"}) for n in range(4)]
+    assert first_alarm(answers, "loop") is None
 
 
 def test_different_questions_are_not() -> None:
@@ -341,16 +353,9 @@ def test_a_result_that_another_agent_gives_belongs_to_the_caller() -> None:
 
 
 def test_garbled_calls_of_one_batch_are_one_attempt() -> None:
-    def told(*batches: str) -> list[str]:
-        taken: list[Step] = []
-        for names in batches:
-            made = steps([Did("bash", "", {"command": f": {name}"}) for name in names], start=len(taken))
-            ordered = [*made[::2], *made[1::2]]
-            taken += [msgspec.structs.replace(step, index=len(taken) + at) for at, step in enumerate(ordered)]
-        return kinds(taken)
-
-    assert told("abc") == []
-    assert told("ab", "c") == ["broken_calls"]
+    one, two, three = ([Did("bash", "", {"command": f": {name}"})] for name in ("ls", "pwd", "id"))
+    assert kinds(batched(one + two + three)) == []
+    assert kinds(batched(one + two, three)) == ["broken_calls"]
 
 
 def test_every_issue_says_what_proves_it_and_what_to_do() -> None:

@@ -380,9 +380,20 @@ def test_a_step_that_a_retried_stream_shows_again_counts_once():
     assert len(detectors._agents[""].history.turns) == 1
     again = [Step(**{**_fields(step), "index": step.index + 10}) for step in (call, result)]
     late = Step(**{**_fields(result), "index": 30})
-    for step in (late, *again):
+    spiral = detectors._agents[""].detectors["resource_spiral"]
+    spent = spiral.state.spend
+    detectors.observe(Seen(late))
+    assert spiral.state.spend == spent
+    for step in again:
         detectors.observe(Seen(step))
     assert len(detectors._agents[""].history.turns) == 2
+
+
+def test_a_message_that_a_retried_stream_shows_again_is_not_said_again():
+    text = "I am now going to think about the best way to solve this task before I do anything else."
+    said = [Step(run_id="run", index=index, role="assistant", content=text) for index in range(3)]
+    assert watch([said[0]] * 3) == []
+    assert [issue.type for issue in watch(said)] == ["loop"]
 
 
 def test_a_call_that_a_retried_stream_shows_again_counts_once_also_after_others():
@@ -556,6 +567,7 @@ def test_a_check_gets_better_by_fewer_failures_or_more_passes():
         ("bash", "run", "tail", "tail -n 5 -f build.log", "sleeps"),
         ("bash", "run", "tail", "tail -n 5 build.log", ""),
         ("bash", "run", "watch", "watch ls", "sleeps"),
+        ("bash", "run", "squeue", "squeue -u me", "asks"),
         ("bash", "run", "kubectl rollout", "kubectl rollout status deploy/web", "sleeps"),
         ("bash", "run", "curl", "curl localhost/health", "asks"),
         ("bash", "run", "wget", "wget -q localhost/ready", "asks"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from detecting import Did, steps, watch
+from detecting import Did, batched, steps, watch
 
 from interlock.core import Context, Issue, Seen, Step, Tool, Usage
 from interlock.detect import Detectors, Tuning
@@ -104,6 +104,11 @@ def test_scope_creep_begins_above_three_in_ten_outside() -> None:
     assert [found.severity for found in scope(files(6, 3))] == ["medium"]
 
 
+def test_scope_creep_that_writes_outside_is_high() -> None:
+    written = Did("write_file", "ok", {"path": "/home/other/new.py"})
+    assert [found.severity for found in scope([*files(4, 2), written])] == ["high"]
+
+
 @pytest.mark.parametrize(
     "path",
     ["/srv/app/.env.production", "/srv/other/.env", "../.env", "config/secrets.yml", "/home/me/.ssh/id_rsa"],
@@ -148,6 +153,19 @@ def test_without_a_workspace_the_folders_of_the_paths_in_the_task_are_the_scope_
     assert told(files(5, 6)) == [["/srv/app/src"]]
 
 
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Compare /etc/app/a.conf with /srv/app/src/billing.py",
+        "Follow the instructions in /home/other/TASK.md and repair /srv/app/src/billing.py",
+    ],
+)
+def test_files_of_the_system_and_of_instructions_are_no_scope(task: str) -> None:
+    detectors = Detectors(context=Context(original_prompt=task))
+    watch(steps(files(1, 0)), detectors)
+    assert detectors._agents[""].detectors["scope_creep"].state.roots == ["/srv/app/src"]  # type: ignore[attr-defined]
+
+
 GOAL = Context(
     original_prompt="Repair the invoice calculation: discount, rounding, currency conversion and taxes in billing"
 )
@@ -186,6 +204,28 @@ def test_each_of_its_own_files_counts_as_much_as_a_call_about_the_goal() -> None
     )
 
 
+@pytest.mark.parametrize(
+    ("words", "thought", "alignment"),
+    [
+        ("guitar chords songs", "", 0.0),
+        ("guitar chords invoice", "", 1 / 3),
+        ("guitar invoices discounted", "", 2 / 3),
+        ("invoice discount rounding", "", 1.0),
+        ("invoice discount rounding currency", "", 1.0),
+        ("guitar chords songs", "This is for the discount of an invoice.", 2 / 3),
+        ("guitar chords invoice", "This is for something else.", 1 / 3),
+        ("guitar chords songs", "Invoice, discount, rounding, currency, taxes.", 1.0),
+        ("guitar chords songs", "x" * 300 + " discount of an invoice", 0.0),
+    ],
+)
+def test_a_call_is_about_the_goal_by_a_third_for_each_word_in_it_or_before_it(
+    words: str, thought: str, alignment: float
+) -> None:
+    detectors = Detectors(context=GOAL)
+    detectors.observe(Seen(steps([Did("search", "", {"q": words}, thought)])[0]))
+    assert detectors._agents[""].detectors["goal_drift"].state.recent == [(0, alignment)]  # type: ignore[attr-defined]
+
+
 def test_calls_that_were_never_about_it_do_not_fall_and_are_not_drift() -> None:
     assert drift(ASTRAY) == []
 
@@ -211,21 +251,25 @@ def test_spend_per_progress_that_grows_by_more_than_half_is_a_spiral() -> None:
 
 
 def test_growth_by_more_than_three_times_is_high() -> None:
-    assert [found.severity for found in growing(1.6)] == ["medium"]
-    assert "high" in [found.severity for found in growing(3.2)]
+    assert [(found.severity, found.confidence) for found in growing(1.6)] == [
+        ("medium", pytest.approx(1.6 / 3, rel=0.01))
+    ]
+    assert ("high", 1.0) in [(found.severity, found.confidence) for found in growing(3.2)]
 
 
 def spiral(calls: list[Did]) -> list[Issue]:
     return [found for found in watch(steps(calls)) if found.type == "resource_spiral"]
 
 
-def asks(words: int, answer: str) -> Did:
-    return Did("web_search", answer, {"query": " ".join(f"topic{chr(97 + n)}" for n in range(words))})
+def asks(words: int, answer: str, tool: str = "web_search") -> Did:
+    return Did(tool, answer, {"query": " ".join(f"topic{chr(97 + n)}" for n in range(words))})
 
 
 def test_questions_that_share_four_fifths_of_their_words_are_the_same_question() -> None:
     assert [found.step for found in spiral([asks(7, "an old answer"), asks(9, "an old answer")])] == [3]
     assert spiral([asks(7, "an old answer"), asks(10, "an old answer")]) == []
+    assert spiral([asks(7, "an old answer", "wiki_search"), asks(9, "an old answer")]) == [], "of another tool"
+    assert watch(batched([asks(7, "an old answer"), asks(9, "an old answer")])) == [], "asked at once"
 
 
 def test_an_answer_with_more_than_seven_tenths_of_new_words_was_worth_asking_for() -> None:
