@@ -98,8 +98,7 @@ class _RunState(Struct, frozen=True):
 
     @property
     def dismiss(self) -> InboxAnswer:
-        words = f"interlock show {self.run.run_id}"
-        return InboxAnswer("dismiss", "Removes it from the inbox. Nothing else changes.", words=words)
+        return InboxAnswer("dismiss", "Removes it from the inbox. Nothing else changes.")
 
 
 def _approvals(seen: _RunState) -> Iterator[InboxItem]:
