@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -210,6 +213,33 @@ def test_a_folder_that_may_not_be_written_gets_its_files_and_its_mode_back(
             assert picture(workspace) == before
 
     as_nobody(act)
+
+
+ROLLS_BACK_AND_FORTH = """
+import sys
+from pathlib import Path
+from interlock.checkpoint import Checkpoints
+from interlock.config.schema import Checkpoints as Settings
+from interlock.core import SystemClock
+workspace, store = map(Path, sys.argv[1:])
+with Checkpoints.open(workspace, store, config=Settings(), clock=SystemClock()) as checkpoints:
+    saved = checkpoints.create()
+    folder = workspace / "read-only"
+    folder.mkdir()
+    (folder / "file").write_text("one")
+    folder.chmod(0o555)
+    for moment in (checkpoints.restore(saved.id), checkpoints.undo(), checkpoints.undo()):
+        assert moment.verified and not moment.left_alone, moment
+    assert not folder.exists()
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root and setpriv")
+def test_root_without_its_capabilities_removes_a_folder_that_may_not_be_written(workspace: Path, stores: Path) -> None:
+    weak = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"]
+    words = [sys.executable, "-c", ROLLS_BACK_AND_FORTH, str(workspace), str(stores)]
+    done = subprocess.run([*weak, *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_very_large_folder_stops_at_the_budget(open_checkpoints: Open, workspace: Path) -> None:

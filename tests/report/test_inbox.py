@@ -114,6 +114,15 @@ def test_what_was_seen_is_put_aside_and_new_trouble_is_not(store: Store) -> None
     assert [left.run for left in read_inbox(store)] == ["two"]
 
 
+def test_the_command_that_is_shown_for_an_answer_gives_it(store: Store, tmp_path: Path) -> None:
+    tampered(store, "one")
+    shown = interlock("inbox", home=tmp_path, INTERLOCK_STORE__DIR=str(store.root)).stdout
+    program, *words = shown.split("dismiss: ")[1].splitlines()[1].split()
+    assert program == "interlock"
+    assert interlock(*words, home=tmp_path, INTERLOCK_STORE__DIR=str(store.root)).returncode == 0
+    assert read_inbox(store) == []
+
+
 def test_an_answer_that_does_not_exist_is_named_with_those_that_do(store: Store) -> None:
     tampered(store, "one")
     with pytest.raises(BadInput, match="dismiss"):

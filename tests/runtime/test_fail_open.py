@@ -254,3 +254,20 @@ def test_nothing_is_let_through_where_what_judges_calls_cannot_be_loaded(tmp_pat
         assert decision.action == "deny"
         assert "cannot be loaded" in decision.reason
         monkeypatch.undo()
+
+
+CYCLE: dict[str, object] = {}
+CYCLE["itself"] = CYCLE
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"path": "caf\udce9.txt"}, {"path": object()}, {1: "one"}, {"path": b"\xff"}, {"size": 10**40}, CYCLE],
+    ids=["not UTF-8", "object", "number as key", "bytes", "huge number", "cycle"],
+)
+def test_arguments_that_json_does_not_have_are_judged_like_others(arguments, tmp_path):
+    with Supervisor.open(task="read", config=Config(), store=Store(tmp_path)) as supervisor:
+        step = supervisor.call("read", arguments)
+        assert supervisor.ask(step).action == supervisor.before(step).action == "proceed"
+        assert supervisor.after(supervisor.result("text")).action == "proceed"
+        assert (supervisor.run.summary.steps, supervisor.faults) == (2, 0)

@@ -119,6 +119,25 @@ def test_parked_and_paused_and_held_come_before_everything_else():
     assert tell([replace(stuck, asked="rm -rf build")])[0].question == "rm -rf build"
 
 
+def test_every_call_is_waited_for_since_it_began():
+    calls = over(30, lambda at, p: replace(p, tool="bash", tool_since=at - at % 10))
+    assert [round(each.since - 1e9) for each in tell(calls)] == [0, 0, 10, 10, 20, 20, 30]
+
+
+def test_a_call_that_is_delayed_is_not_called_running():
+    said = tell(over(30, lambda at, p: replace(p, tool="bash", tool_since=20.0)))
+    assert {each.word for each in said} == {"waiting for a tool"}
+    delayed, running = said[:4], said[5:]
+    assert {each.evidence.split(" until ")[0] for each in delayed} == {"Interlock delays bash"}
+    assert {each.since for each in delayed} == {1e9}, "a wait that has begun"
+    assert all("delays" not in each.evidence and round(each.since - 1e9) == 20 for each in running)
+
+
+def test_evidence_stays_true_however_long_it_is_shown():
+    early, late = tell(over(5)), tell(over(5, lambda at, p: replace(p, tool="bash", tool_since=0.0)))
+    assert not any(" ago" in each.evidence or " for " in each.evidence for each in early + late)
+
+
 def test_since_stays_while_the_word_does():
     said = tell(over(120, HANGS["client deadlocked"]))
     wedged = [each.since for each in said if each.word == "wedged"]

@@ -138,7 +138,12 @@ def call_digest(step: Step) -> str:
     """A digest of exactly what a call does: its tool and its arguments."""
     tool = step.tool
     body = (tool.name, tool.arguments) if tool is not None else ("", step.content)
-    return sha256(msgspec.json.encode(body, order="deterministic")).hexdigest()[:16]
+    try:
+        data = msgspec.json.encode(body, order="deterministic")
+    except (TypeError, ValueError, RecursionError):
+        # Values that JSON does not have: names of files that are not UTF-8, objects, numbers as keys.
+        data = repr(body).encode("utf-8", "backslashreplace")
+    return sha256(data).hexdigest()[:16]
 
 
 def describe(step: Step) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import datetime
 
 from msgspec import Struct
 
@@ -17,6 +18,10 @@ SPIN = 0.8
 EMPTY = 3
 FAILURES = 3
 """How many empty answers or failed requests in a row count as a hang."""
+
+
+CALLS = ("waiting for a tool", "waiting for the model")
+"""Words about one call: the next call is another wait."""
 
 
 class ModelProbe(Struct, frozen=True):
@@ -47,8 +52,8 @@ class Probes(Struct, frozen=True, kw_only=True):
     `cpu_s`, `io_bytes` and `output_bytes` are totals of the run's processes; `client_cpu_s` is the CPU time that
     the client itself used or waited for. `visible`: we see the agent's steps; `proxied`: we see its requests to
     the model; `attended`: a person may be at its terminal. `held` is what a person is needed for. `tool` is
-    the call in progress, which began at `tool_since`. `orphan` is a process that a tool left behind while its call is
-    still open.
+    the call in progress, which began at `tool_since`, or begins then, as Interlock delays it. `orphan` is a process
+    that a tool left behind while its call is still open.
     """
 
     now: float
@@ -81,7 +86,7 @@ class LivenessMemory(Struct, frozen=True):
 
     last: Probes | None = None
     moved: float = 0.0
-    what: str = "it has just started"
+    what: str = "it started"
     spins: float | None = None
     said: Liveness | None = None
 
@@ -93,7 +98,11 @@ def fuse(memory: LivenessMemory, seen: Probes, tool_s: float) -> tuple[LivenessM
     said, at = memory.said, seen.wall_time - (seen.now - since)
     if seen.parked is not None and word == seen.parked.word:
         now = seen.parked
-    elif said is not None and (said.word, said.wedged, said.question) == (word, wedged, question):
+    elif (
+        said is not None
+        and (said.word, said.wedged, said.question) == (word, wedged, question)
+        and (word not in CALLS or said.evidence == evidence or abs(said.since - at) < 1.0)
+    ):
         now = Liveness(word, said.since, evidence, question, wedged)
     else:
         now = Liveness(word, at, evidence, question, wedged)
@@ -117,13 +126,13 @@ Judgement = tuple[LivenessWord, str, str | None, WedgedKind | None, float]
 
 
 def _judge(memory: LivenessMemory, seen: Probes, tool_s: float) -> Judgement:
-    quiet = seen.now - memory.moved
+    quiet, moved = seen.now - memory.moved, f"{memory.what} at {_clock(seen, memory.moved)}"
     if seen.parked is not None:
         return seen.parked.word, seen.parked.evidence, seen.parked.question, None, seen.now
     if seen.asked is not None:
         return "waiting for a person", "a step waits for approval", seen.asked, None, seen.now
     if seen.status == "pausing" and seen.tool is not None and seen.tool_since is not None:
-        evidence = f"{seen.tool}, for {seen.now - seen.tool_since:.0f} s; the run pauses when it ends"
+        evidence = f"{seen.tool} since {_clock(seen, seen.tool_since)}; the run pauses when it ends"
         return "waiting for a tool", evidence, None, None, seen.tool_since
     if seen.status == "pausing":
         return "working", "the run pauses when the current step ends", None, None, memory.moved
@@ -147,7 +156,7 @@ def _judge(memory: LivenessMemory, seen: Probes, tool_s: float) -> Judgement:
         answered = seen.attended or (seen.reader.piped and seen.reader.client)
         return "waiting for a person", evidence, seen.reader.text, None if answered else kind, seen.now
     if seen.model is not None:
-        return _judge_model(seen.model, seen.now)
+        return _judge_model(seen, seen.model)
     if seen.tool is not None:
         return _judge_tool(memory, seen, seen.tool, quiet, tool_s)
     if memory.spins is not None and seen.now - memory.spins >= QUIET_S:
@@ -155,18 +164,24 @@ def _judge(memory: LivenessMemory, seen: Probes, tool_s: float) -> Judgement:
         return "wedged", evidence, None, "client spins", memory.spins
     if quiet >= QUIET_S and seen.visible and not seen.proxied:
         # It may be waiting for the model, which we cannot see, so it does not count as hung.
-        return "working", f"{memory.what} {quiet:.0f} s ago; its requests are not visible", None, None, memory.moved
+        return "working", f"{moved}; its requests are not visible", None, None, memory.moved
     if quiet >= QUIET_S and seen.visible:
         if seen.attended:
             return "waiting for a person", f"the client has been idle for {quiet:.0f} s", None, None, memory.moved
         evidence = f"no step, request, tool, output, input or processor time for {quiet:.0f} s"
         return "wedged", evidence, None, "client deadlocked", memory.moved
-    return "working", f"{memory.what} {quiet:.0f} s ago", None, None, memory.moved
+    return "working", moved, None, None, memory.moved
 
 
-def _judge_model(model: ModelProbe, now: float) -> Judgement:
+def _clock(seen: Probes, moment: float) -> str:
+    """A moment as a time of day: it stays true however long it is shown."""
+    return f"{datetime.fromtimestamp(seen.wall - (seen.now - moment)):%H:%M:%S}"
+
+
+def _judge_model(seen: Probes, model: ModelProbe) -> Judgement:
+    now = seen.now
     if model.begun is None:
-        evidence = f"a request has been open for {now - model.since:.0f} s; no response yet"
+        evidence = f"a request has been open since {_clock(seen, model.since)}; no response yet"
         return "waiting for the model", evidence, None, None, model.since
     byte = model.byte if model.byte is not None else model.begun
     content = model.content if model.content is not None else model.begun
@@ -176,18 +191,20 @@ def _judge_model(model: ModelProbe, now: float) -> Judgement:
     if now - content >= QUIET_S:
         evidence = f"only pings for {now - content:.0f} s; the last byte came {now - byte:.0f} s ago"
         return "wedged", evidence, None, "only pings", content
-    return "waiting for the model", f"the last byte came {now - byte:.0f} s ago", None, None, model.since
+    return "waiting for the model", f"the last byte came at {_clock(seen, byte)}", None, None, model.since
 
 
 def _judge_tool(memory: LivenessMemory, seen: Probes, tool: str, quiet: float, tool_s: float) -> Judgement:
     since = seen.tool_since if seen.tool_since is not None else seen.now
-    running = f"{tool}, for {seen.now - since:.0f} s"
+    if since > seen.now:
+        return "waiting for a tool", f"Interlock delays {tool} until {_clock(seen, since)}", None, None, seen.now
+    running = f"{tool} since {_clock(seen, since)}"
     if seen.orphan and quiet >= min(QUIET_S, tool_s):
         return "wedged", f"{running}: {seen.orphan} is left behind", None, "pipe held by a child", memory.moved
     if quiet >= tool_s:
         evidence = f"{running}; no output, input or processor time for {quiet:.0f} s"
         return "wedged", evidence, None, "tool never ends", memory.moved
-    return "waiting for a tool", f"{running}; {memory.what} {quiet:.0f} s ago", None, None, since
+    return "waiting for a tool", f"{running}; {memory.what} at {_clock(seen, memory.moved)}", None, None, since
 
 
 def _remember(memory: LivenessMemory, seen: Probes) -> LivenessMemory:

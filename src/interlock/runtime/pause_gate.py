@@ -68,9 +68,12 @@ class Gate:
 
     @property
     def oldest_call(self) -> tuple[str, float] | None:
-        """The tool call that has been running longest, and since when; requests to the model do not count."""
+        """The tool call that has been running longest, and since when; requests to the model do not count.
+
+        If every call is delayed, the one that may begin first, and when.
+        """
         with self._condition:
-            return next(iter(self._calls.values()), None)
+            return min(self._calls.values(), key=lambda call: call[1], default=None)
 
     @property
     def rested_s(self) -> float:
@@ -129,6 +132,12 @@ class Gate:
             # Its result never arrived; if it still counted, the run could never pause.
             self._passages.leave(forgotten)
         return PROCEED
+
+    def delay(self, step: Step, seconds: float) -> None:
+        """Note that an admitted call begins only after this long."""
+        with self._condition:
+            if (key := call_key(step)) in self._calls:
+                self._calls[key] = (self._calls[key][0], self._clock.monotonic() + seconds)
 
     def leave(self, step: Step) -> None:
         """Note that an admitted step is over, identified by the step itself or by its result."""

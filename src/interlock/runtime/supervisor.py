@@ -195,6 +195,8 @@ class Supervisor(StepClient):
                 decision = self._before(step, whole=original.tool == step.tool)
                 if decision.action not in ALLOWING:
                     self.run.gate.leave(step)
+                elif decision.delay_s:
+                    self.run.gate.delay(step, decision.delay_s)
             elif self.run.ended:
                 decision = Decision("stop", reason=self.run.why_ended)
             self._time(begin)

@@ -56,6 +56,24 @@ def test_steps_are_numbered_judged_and_answered(supervised: SupervisedRun) -> No
     assert supervised.server.spoken
 
 
+def test_printed_calls_that_share_an_id_all_count(supervised: SupervisedRun) -> None:
+    supervised.server.on_printed = lambda: None
+    for command in ("ls a", "ls a", "ls b", "ls c"):
+        tool = {"name": "bash", "arguments": {"command": command}, "call_id": "1"}
+        line = json.dumps({"printed": {"before": {"tool": tool}}}, separators=(",", ":"))
+        assert supervised.server.answer(line.encode() + b"\n", Present()) == b"{}"
+    assert supervised.supervisor.run.summary.steps == 3
+
+
+class Present:
+    """A client that is still there."""
+
+    def waits(self) -> bool:
+        return True
+
+    def say_wait(self) -> None: ...
+
+
 def test_a_call_told_twice_counts_once(supervised: SupervisedRun) -> None:
     with supervised.client() as steps, supervised.client() as again:
         first = steps.before("bash", {"command": "ls"}, call_id="c1")

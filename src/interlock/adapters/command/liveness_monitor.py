@@ -33,6 +33,9 @@ POLL_S = 5.0
 FULL_BYTES = 1024 * 1024
 """A disk with less free space than this counts as full."""
 
+REFRESH_S = 60.0
+"""How old the evidence may be that is shown while a run keeps doing the same."""
+
 STEP_S = 60.0
 """Interval between two reactions to the same hang."""
 
@@ -61,7 +64,7 @@ class LivenessMonitor:
         self._next = 0.0
         self.due_s = math.inf
         self._reactions = HangReactions(supervisor, held, parking, traffic)
-        self._react_at = 0.0
+        self._react_at = self._refresh = 0.0
         self.attended: Callable[[], bool] = lambda: False
         self.visible: Callable[[], bool] = lambda: True
         self.is_client: Callable[[], bool] = lambda: True
@@ -99,8 +102,13 @@ class LivenessMonitor:
     def _say(self, liveness: Liveness) -> None:
         """Update the summary; record questions, hangs and the end of hangs."""
         run, before = self._supervisor.run, self._supervisor.run.summary.liveness
+        now = time.monotonic()
         if before is not None and _kind(before) == _kind(liveness):
+            if before.since != liveness.since or (before.evidence != liveness.evidence and now >= self._refresh):
+                self._refresh = now + REFRESH_S
+                run.update(liveness=liveness)
             return
+        self._refresh = now + REFRESH_S
         noteworthy = liveness.wedged is not None or liveness.evidence.startswith("process ")
         ends = before is not None and before.wedged is not None
         if noteworthy or ends:
@@ -119,7 +127,7 @@ class LivenessMonitor:
         tool = run.gate.oldest_call
         oldest = self._traffic.oldest if self._traffic is not None else None
         reader = self._reader
-        tool_s = now - tool[1] if tool is not None else None
+        tool_s = max(0.0, now - tool[1]) if tool is not None else None
         line = redact_text(latest.line or question_on(latest.screen))
         found = reader.find_reader(pids, line, client, tool_s, is_client=self.is_client())
         approvals = self._supervisor.approvals.next_waiting

@@ -9,7 +9,7 @@ from typing import Protocol
 from ...core import PROCEED, Decision, Step, Tool, from_json
 from ...journal import JournalReading
 from ...journal_records import StepRecord
-from ...runtime import HungUp, Supervisor
+from ...runtime import HungUp, Supervisor, call_digest
 from .step_protocol import Phase, StepMessage
 
 REMEMBERED = 1024
@@ -44,6 +44,7 @@ class StepNumbering:
         self._known: OrderedDict[Key, int] = OrderedDict()
         self._recalled: dict[int, tuple[Tool | None, Decision]] = {}
         self._refused: OrderedDict[Key, None] = OrderedDict()
+        self._printed: OrderedDict[Key, str] = OrderedDict()
         self.session = ""
         """The session of the run's own agent; empty if none was named."""
         self._hooked: set[str] = set()
@@ -103,6 +104,15 @@ class StepNumbering:
     def note_call(self, message: StepMessage) -> Decision:
         """Report a call that was not submitted for approval; it is judged after the fact."""
         step, again = self._number("before", message)
+        key, digest = _key("before", message), call_digest(step)
+        if key is not None:
+            if again and self._printed.get(key, digest) != digest:
+                # Another call under the id of one whose result was not reported.
+                self._known.pop(key, None)
+                step, again = self._number("before", message)
+            self._printed[key] = digest
+            if len(self._printed) > REMEMBERED:
+                self._printed.popitem(last=False)
         return PROCEED if again else self.supervisor.after(step)
 
     def knows(self, phase: Phase, agent: str | None, call_id: str) -> bool:
