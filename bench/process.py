@@ -70,8 +70,9 @@ def main() -> None:
 
 def _with_group(plain: int, detached: int, kind: str, rounds: int) -> tuple[list[float], int]:
     """killpg on a process group, until all that it reaches is stopped."""
-    argv = _argv(plain, detached, kind)
-    whole = spawn(RunSpec(run_id="bench", argv=argv), stdout=subprocess.PIPE, new_session=True)
+    # In a group of its own, or we would stop ourselves.
+    argv = ("setsid", *_argv(plain, detached, kind))
+    whole = spawn(RunSpec(run_id="bench", argv=argv), stdout=subprocess.PIPE)
     try:
         _hear(whole, plain + detached)
         group = os.getpgid(whole.pid)

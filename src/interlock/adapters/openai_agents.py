@@ -209,13 +209,9 @@ class _Hooks(RunHooks):
 
     def __init__(self, note: Callable[[Agent, ModelResponse], None], theirs: RunHooks) -> None:
         self._note = note
-        self.on_llm_start = theirs.on_llm_start
-        self.on_agent_start = theirs.on_agent_start
-        self.on_agent_end = theirs.on_agent_end
-        self.on_handoff = theirs.on_handoff
-        self.on_tool_start = theirs.on_tool_start
-        self.on_tool_end = theirs.on_tool_end
         self._on_llm_end = theirs.on_llm_end
+        for name in ("on_llm_start", "on_agent_start", "on_agent_end", "on_handoff", "on_tool_start", "on_tool_end"):
+            setattr(self, name, getattr(theirs, name))
 
     async def on_llm_end(self, context: RunContextWrapper, agent: Agent, response: ModelResponse) -> None:
         self._note(agent, response)

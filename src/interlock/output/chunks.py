@@ -1,4 +1,4 @@
-"""The data that the copier and the keeping process exchange, and how they are started. Imports almost nothing."""
+"""The data that the copier and the storing process exchange, and how they are started. Imports almost nothing."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The copier of a run: copies the output of its command to its destination, and has it stored.
 
 It is a separate process, so that the command's streams outlive front and owner; it exits when no process can write to
-them any more. Each run has one, so it is a bare interpreter with almost no imports: a separate process (keeping.py)
-stores the output, and runs only while there is output to store."""
+them any more. Each run has one, so it imports almost nothing: another process (store_output.py) stores the output, and
+runs only while there is output to store."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import select
 import time
 
 from .chunks import STDERR, TERMINAL, Source
-from .keeper import Keeper
 from .minimal_threads import Event, Thread
+from .output_buffer import OutputBuffer
 
 TYPE_CHECKING = False
 
@@ -52,7 +52,7 @@ class _Stream:
         self._asked = True
         os.write(self._wake_writer, b".")
 
-    def copy(self, keeper: Keeper) -> bool:
+    def copy(self, buffer: OutputBuffer) -> bool:
         """Copy until the command's last process has closed the stream; False if its reader is gone before that."""
         try:
             while True:
@@ -75,7 +75,7 @@ class _Stream:
                     return True
                 if self.settings is not None:
                     self.settings.follow()
-                keeper.put(self.from_, data)
+                buffer.put(self.from_, data)
                 if self.steps is not None:
                     self.steps.feed(data)
                     self.steps = self.steps if self.steps.wanted else None
@@ -128,10 +128,10 @@ def main(arguments: list[str]) -> None:
     for descriptor in (control, *(stream.source for stream in streams)):
         # The storing process must not keep them open.
         os.set_inheritable(descriptor, False)
-    keeper = Keeper(folder, int(bound))
+    buffer = OutputBuffer(folder, int(bound))
 
     def copy(number: int, stream: _Stream) -> None:
-        if not stream.copy(keeper):
+        if not stream.copy(buffer):
             # As without us, the command's next write fails.
             _tell(control, b"closed %d\n" % number)
             os.close(stream.source)
@@ -142,11 +142,11 @@ def main(arguments: list[str]) -> None:
     threads = [copying(*each) for each in enumerate(streams)]
     for thread in threads:
         thread.start()
-    Thread(lambda: _answer(control, streams, keeper, steps)).start()
+    Thread(lambda: _answer(control, streams, buffer, steps)).start()
     for thread in threads:
         thread.join()
     steps.close()
-    keeper.close()
+    buffer.close()
     _tell(control, DRAINED)
     # There is nothing to clean up.
     os._exit(0)
@@ -160,7 +160,7 @@ def _tell(control: int, words: bytes) -> None:
         return
 
 
-def _answer(control: int, streams: list[_Stream], keeper: Keeper, steps: StepLines) -> None:
+def _answer(control: int, streams: list[_Stream], buffer: OutputBuffer, steps: StepLines) -> None:
     """The front reports that the command has ended: make sure that all of its output is at its destination."""
     try:
         if not os.read(control, 1) or all(stream.ended.wait(END_S) for stream in streams):
@@ -171,7 +171,7 @@ def _answer(control: int, streams: list[_Stream], keeper: Keeper, steps: StepLin
         stream.ask()
     for stream in streams:
         stream.drained.wait()
-    keeper.flush()
+    buffer.flush()
     steps.flush()
     _tell(control, DRAINED)
 

@@ -32,7 +32,7 @@ def test_what_is_touched_is_looked_at_before_the_next_look_is_due(supervisor: Su
     here, _ = socket.socketpair()
     monitor = Monitor(
         supervisor, held, StepServer(here, supervisor), supervisor.run.summary.started,
-        watch=lambda: looks.append(touched.is_set()), is_touched=touched.is_set,
+        check_tampering=lambda: looks.append(touched.is_set()), is_touched=touched.is_set,
     )  # fmt: skip
     monitor._interval, monitor.due_s = 3600.0, lambda: 3600.0
     with supervisor, spawn(RunSpec(run_id="x", argv=("sleep", "3600"))) as tree:

@@ -70,7 +70,7 @@ def main() -> None:
     if proxied is not None and stored.has_keys:
         proxied = replace(proxied, keys=stand_ins(os.environ, proxied.upstreams))
     launch = Launch(
-        **{**stored.settings(), "proxied": proxied}, store=folder.path.parent, wiring=recognise(stored.spec.argv)
+        **{**stored.shared(), "proxied": proxied}, store=folder.path.parent, wiring=recognise(stored.spec.argv)
     )
     missing = tuple(name for name in stored.lacks if name not in os.environ)
     with contextlib.suppress(InterlockError):

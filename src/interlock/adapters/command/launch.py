@@ -34,7 +34,7 @@ class LaunchSettings(Struct, frozen=True, kw_only=True):
     proxied: Proxied | None = None
     steps: StepSource = "auto"
 
-    def settings(self) -> dict[str, Any]:
+    def shared(self) -> dict[str, Any]:
         """These fields by name."""
         return {name: getattr(self, name) for name in LaunchSettings.__struct_fields__}
 
@@ -66,7 +66,7 @@ def store_launch(folder: RunFolder, launch: Launch, port: int, launched: int = 0
     ours = {name: value for name, value in os.environ.items() if not SECRET.search(name) and _is_text(name + value)}
     without_keys = replace(launch.proxied, keys={}) if launch.proxied is not None else None
     stored = StoredLaunch(
-        **{**launch.settings(), "proxied": without_keys},
+        **{**launch.shared(), "proxied": without_keys},
         has_keys=launch.proxied is not None and bool(launch.proxied.keys),
         port=port,
         environment=ours,

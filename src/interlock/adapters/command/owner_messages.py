@@ -14,10 +14,9 @@ from typing import IO
 import msgspec
 from msgspec import Struct
 
-from ...config import Config
-from ...core import Context, InterlockError, RunSpec
+from ...core import InterlockError
 from ...process import TreeHandle
-from ..proxy import Proxied
+from .launch import LaunchSettings
 
 
 def steps_path(control: Path) -> Path:
@@ -25,7 +24,7 @@ def steps_path(control: Path) -> Path:
     return control.with_suffix("") / "steps"
 
 
-class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
+class BeginRun(LaunchSettings, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     """Front to owner, first: supervise this run; `reopen` if a predecessor has already started it.
 
     `watched` are our files that must not change during the run, `settings` the user's files in which hooks can be
@@ -35,17 +34,11 @@ class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     be at its terminal; `hung`: the predecessor did not answer and was killed.
     """
 
-    spec: RunSpec
     store: str
-    config: Config
-    context: Context
     reopen: bool = False
-    needs_approval: bool = False
-    removed_actions: tuple[str, ...] = ()
     watched: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     expects_hooks: bool = False
-    proxied: Proxied | None = None
     tree: TreeHandle | None = None
     contained: bool = False
     lacks: tuple[str, ...] = ()

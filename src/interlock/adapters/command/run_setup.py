@@ -84,16 +84,11 @@ class RunSetup:
         """The run's owner, not started yet. `missing` are variables that a parked run had and we do not."""
         launch, wired = self.launch, self.wired
         begin = BeginRun(
-            spec=launch.spec,
+            **launch.shared(),
             store=str(launch.store),
-            config=launch.config,
-            context=launch.context,
-            needs_approval=launch.needs_approval,
-            removed_actions=launch.removed_actions,
             watched=tuple(map(str, wired.files)) if wired is not None else (),
             settings=tuple(map(str, wired.settings)) if wired is not None else (),
             expects_hooks=wired is not None and wired.headless,
-            proxied=launch.proxied,
             contained=self._level != "off",
             reopen=self.stored is not None,
             tree=self.left,

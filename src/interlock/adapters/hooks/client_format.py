@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from ...core import Capability, Decision, Usage, from_json
 from .hook_event import HookEvent, TranscriptEntry
@@ -126,10 +127,7 @@ class Tail:
             self._charged.popitem(last=False)
         if before is None:
             return said
-        return TranscriptEntry(
-            key=said.key, text=said.text, model=said.model, usage=_growth(before, said.usage), agent=said.agent,
-            results=said.results,
-        )  # fmt: skip
+        return replace(said, usage=_growth(before, said.usage))
 
 
 def size_of(path: str) -> int:

@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ...core import PROCEED, Applied, Capability, Decision, Directive, Inject, Message, Stop, SwitchModel, from_json
 from ...journal import JournalReading
@@ -233,7 +234,7 @@ class HookExchange:
         """The decision with messages that earlier replies could not contain; without any if this one cannot either."""
         if not carries:
             self._keep([decision])
-            return Decision(decision.action, (), decision.delay_s, decision.arguments, decision.model, decision.reason)
+            return replace(decision, messages=())
         with self._lock:
             kept, self._kept = self._kept, []
         return _merge((Decision(messages=tuple(kept)), decision)) if kept else decision
@@ -297,13 +298,12 @@ def _merge(decisions: Iterable[Decision]) -> Decision:
     for decision in decisions:
         messages = (*result.messages, *(m for m in decision.messages if m not in result.messages))
         stronger = decision if STRENGTH[decision.action] > STRENGTH[result.action] else result
-        result = Decision(
-            stronger.action,
-            messages,
-            max(result.delay_s, decision.delay_s),
-            stronger.arguments,
-            decision.model or result.model,
-            stronger.reason or result.reason,
+        result = replace(
+            stronger,
+            messages=messages,
+            delay_s=max(result.delay_s, decision.delay_s),
+            model=decision.model or result.model,
+            reason=stronger.reason or result.reason,
         )
     return result
 

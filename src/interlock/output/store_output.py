@@ -1,4 +1,4 @@
-"""The process that stores a command's output; reads from stdin what keeping_process.py writes."""
+"""The process that stores a command's output; reads from stdin what storing_process.py writes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 from .chunks import GAP, GATHER_S, Piece, now
-from .keeping_process import READY, REFUSED, UNFINISHED
 from .kept_files import Latest, OutputWriter, Printed
 from .plain_text import PlainText
+from .storing_process import READY, REFUSED, UNFINISHED
 
 TYPE_CHECKING = False
 
@@ -24,9 +24,9 @@ def main(arguments: list[str]) -> None:
     folder, bound = arguments
     with open(0, "rb") as pieces, open(1, "wb", buffering=0) as answers:
         try:
-            kept = KeptStreams(folder, int(bound), pieces.read(int(pieces.readline())))
+            streams = StoredStreams(folder, int(bound), pieces.read(int(pieces.readline())))
             answers.write(READY)
-            while _keep_next(kept, pieces, answers):
+            while _store_next(streams, pieces, answers):
                 pass
         except OSError:
             answers.write(REFUSED)
@@ -34,16 +34,16 @@ def main(arguments: list[str]) -> None:
     os._exit(0)
 
 
-def _keep_next(kept: KeptStreams, pieces: IO[bytes], answers: IO[bytes]) -> bool:
+def _store_next(streams: StoredStreams, pieces: IO[bytes], answers: IO[bytes]) -> bool:
     count, dropped = map(int, pieces.readline().split() or (UNFINISHED, 0))
     if count > 0:
-        kept.keep([_read(pieces) for _ in range(count)], dropped)
-        left = kept.left()
+        streams.store([_read(pieces) for _ in range(count)], dropped)
+        left = streams.left()
         length = UNFINISHED if left is None else len(left)
-        answers.write(b"%d %d\n" % (kept.writer.filling_head, length) + (left or b""))
+        answers.write(b"%d %d\n" % (streams.writer.filling_head, length) + (left or b""))
         return True
     if count == 0:
-        kept.finish()
+        streams.finish()
         answers.write(READY)
     return False
 
@@ -54,7 +54,7 @@ def _read(pieces: IO[bytes]) -> Piece:
     return float(at), (stream.decode(), size), pieces.read(int(length))
 
 
-class KeptStreams:
+class StoredStreams:
     """Converts streams to text and stores it; for one thread. `left` is the state of a predecessor."""
 
     def __init__(self, folder: str, bound: int, left: bytes = b"") -> None:
@@ -74,7 +74,7 @@ class KeptStreams:
             return None
         return b"".join(b"%s %d\n" % (stream.encode(), len(before)) + before for stream, before in parts)
 
-    def keep(self, pieces: list[Piece], dropped: int) -> None:
+    def store(self, pieces: list[Piece], dropped: int) -> None:
         """Store these pieces, after a gap of this many dropped bytes."""
         if dropped:
             self.writer.add(Printed(pieces[0][0], GAP, str(dropped).encode()))

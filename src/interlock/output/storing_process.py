@@ -1,4 +1,4 @@
-"""KeepingProcess: the copier's side of the process that stores output. Imports almost nothing."""
+"""StoringProcess: the copier's side of the process that stores output. Imports almost nothing."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ UNFINISHED = -1
 """Sent instead of a length: the process must not end yet."""
 
 
-class KeeperDied(Exception):
+class StoringProcessDied(Exception):
     """Raised if the process ended before it had stored everything."""
 
 
-class KeepingProcess:
+class StoringProcess:
     """For one thread. Raises OSError if output cannot be stored by any process."""
 
     def __init__(self, folder: str, bound: int) -> None:
@@ -38,7 +38,7 @@ class KeepingProcess:
         reads, there = os.pipe()
         here, writes = os.pipe()
         self._in, self._out = open(there, "wb"), open(here, "rb")  # noqa: SIM115  as long as the process
-        words = isolated_command("interlock.output.keeping", self._arguments)
+        words = isolated_command("interlock.output.store_output", self._arguments)
         streams = [(os.POSIX_SPAWN_DUP2, reads, 0), (os.POSIX_SPAWN_DUP2, writes, 1)]
         try:
             self._pid = os.posix_spawnp(words[0], words, os.environ, file_actions=streams)
@@ -51,7 +51,7 @@ class KeepingProcess:
         left = self._left or b""
         return self._ask([b"%d\n" % len(left), left]) == READY
 
-    def keep(self, chunks: list[Chunk], dropped: int) -> bool:
+    def store(self, chunks: list[Chunk], dropped: int) -> bool:
         """Store these chunks, after a gap of dropped bytes; returns whether the head has room for more."""
         parts = [b"%d %d\n" % (len(chunks), dropped)]
         for at, (stream, size), data in chunks:
@@ -60,7 +60,7 @@ class KeepingProcess:
         answer = self._ask(parts)
         if not answer:
             self._left = b""
-            raise KeeperDied
+            raise StoringProcessDied
         filling, length = map(int, answer.split())
         assert self._out is not None
         self._left = self._out.read(length) if length != UNFINISHED else None

@@ -1,12 +1,12 @@
-"""Keeper: buffers output and passes it to the keeping process, in a thread, so that no command waits for redaction."""
+"""OutputBuffer: passes output to the storing process in a thread, so that no command waits for redaction."""
 
 from __future__ import annotations
 
 from _collections import deque  # type: ignore[import-not-found]  # without all of collections
 
 from .chunks import GATHER_S, Chunk, Source, now
-from .keeping_process import KeeperDied, KeepingProcess
 from .minimal_threads import Condition, Thread
+from .storing_process import StoringProcess, StoringProcessDied
 
 RING = 8 * 1024 * 1024
 """Bytes in the buffer. While the head has room, a faster command is blocked; later, the oldest bytes are dropped."""
@@ -15,7 +15,7 @@ MOST_WAIT_S = 1.0
 """The longest time that a command waits for room."""
 
 QUIET_S = 10.0
-"""After this long without output, the keeping process ends; doubled each time it was needed again."""
+"""After this long without output, the storing process ends; doubled each time it was needed again."""
 
 AGAIN_S = 1.0
 MOST_AGAIN_S = 60.0
@@ -25,11 +25,11 @@ LAST_TRIES = 3
 """How many times a start is tried when closing."""
 
 
-class Keeper:
+class OutputBuffer:
     """`put` output of a source, in any thread; `flush` returns when all of it is stored."""
 
     def __init__(self, folder: str, bound: int) -> None:
-        self._kept = KeepingProcess(folder, bound)
+        self._process = StoringProcess(folder, bound)
         self._ring: deque[Chunk] = deque()
         self._size, self._dropped = 0, 0
         self._changed = Condition()
@@ -73,8 +73,8 @@ class Keeper:
                 self._start()
                 chunks, dropped = self._drain()
                 try:
-                    filling = self._kept.keep(chunks, dropped)
-                except KeeperDied:
+                    filling = self._process.store(chunks, dropped)
+                except StoringProcessDied:
                     lost = dropped + sum(len(data) for _, _, data in chunks)
                     filling = self._filling
                     with self._changed:
@@ -83,24 +83,24 @@ class Keeper:
                     self._filling = filling
                     self._idle = not self._ring
                     self._changed.notify_all()
-            self._kept.finish()
+            self._process.finish()
         except OSError:
             # The disk is full, or the folder is gone: the command continues, and its output is not kept.
             self._give_up()
 
     def _follows(self) -> bool:
         """Wait for output; False when closing. During a long wait, the process is ended."""
-        quiet_s = QUIET_S * 2**self._kept.rests
+        quiet_s = QUIET_S * 2**self._process.rests
         with self._changed:
             if not self._changed.wait_for(lambda: self._ring or self._closing, quiet_s):
-                self._kept.rest()
+                self._process.rest()
                 self._changed.wait_for(lambda: self._ring or self._closing)
             return bool(self._ring)
 
     def _start(self) -> None:
         """Start the process before draining the buffer; retries, because an upgrade may be in progress."""
         tries, again_s = 0, AGAIN_S
-        while not self._kept.start():
+        while not self._process.start():
             with self._changed:
                 tries += self._closing
                 if tries == LAST_TRIES:
