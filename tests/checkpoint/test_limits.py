@@ -104,7 +104,7 @@ def test_everything_stored_is_for_the_owner_only(open_checkpoints: Open, workspa
     (workspace / "large").write_bytes(os.urandom(5_000_000))
     before = os.umask(0)
     try:
-        open_checkpoints(run_id="r").create()
+        open_checkpoints(run_id="r").create(extra=b"conversation")
     finally:
         os.umask(before)
     store = next(stores.iterdir())

@@ -22,12 +22,18 @@ def pack_of(stores: Path) -> Path:
 def test_a_checkpoint_says_what_it_is(open_checkpoints: Open, workspace: Path) -> None:
     checkpoints = open_checkpoints(run_id="run-1")
     (workspace / "file").write_text("12345")
-    made = checkpoints.create("before the tests", 7, "risky step")
+    made = checkpoints.create("before the tests", 7, "risky step", success_rate=0.9, last_error_time=12.5)
     assert made == CheckpointInfo(
         id=made.id, time=1_700_000_000.0, step=7, label="before the tests", cause="risky step", files=1, bytes=5,
-        run_id="run-1",
+        success_rate=0.9, last_error_time=12.5, run_id="run-1",
     )  # fmt: skip
     assert checkpoints.list() == [made]
+
+
+def test_conversation_and_context_are_kept_as_they_are(checkpoints: Checkpoints) -> None:
+    with_extra, without = checkpoints.create(extra=b"\0opaque\xff"), checkpoints.create()
+    assert checkpoints.extra(with_extra.id) == b"\0opaque\xff"
+    assert checkpoints.extra(without.id) is None
 
 
 def test_checkpoints_without_a_change_between_them_are_compared_without_what_was_before(

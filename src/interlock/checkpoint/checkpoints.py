@@ -142,20 +142,31 @@ class Checkpoints:
         *,
         walk: bool = False,
         own: bool = False,
+        success_rate: float = 1.0,
+        last_error_time: float | None = None,
+        extra: bytes | None = None,
         progress: Progress | None = None,
     ) -> CheckpointInfo:
         """Save the workspace as it is now.
 
         In a watched workspace only what may have changed is checked; `walk` checks everything, as do the
         first checkpoint and the first after a restore. `own`: what changed since the previous checkpoint is the
-        run's own work.
+        run's own work. `extra` is stored alongside it unchanged (conversation and context).
         """
-        now = self._clock.time()
-        info = CheckpointInfo(id="", time=now, step=step, label=label, cause=cause, run_id=self.run_id)
+        info = CheckpointInfo(
+            id="",
+            time=self._clock.time(),
+            step=step,
+            label=label,
+            cause=cause,
+            run_id=self.run_id,
+            success_rate=success_rate,
+            last_error_time=last_error_time,
+        )
         with self._busy("take a checkpoint"), self.freeze():
             if unfinished(self._store):
                 self.recovered += self._rollback.recover()
-            made = self._snapshots.create(info, walk=walk, own=own, progress=progress)
+            made = self._snapshots.create(info, walk=walk, own=own, extra=extra, progress=progress)
         if self._snapshots.is_cold:
             threading.Thread(target=self._warm_up, name="checkpoint-warm-up", daemon=True).start()
         else:
@@ -178,6 +189,12 @@ class Checkpoints:
         """One checkpoint by its id, short id, label or unique beginning; NotFound if none or several fit."""
         with self._reading():
             return self._history.info(self._history.find(wanted))
+
+    def extra(self, wanted: str) -> bytes | None:
+        """What was stored alongside a checkpoint."""
+        with self._reading():
+            row = self._store.row("SELECT data FROM extra WHERE id=?", self.get(wanted).id)
+            return bytes(row[0]) if row else None
 
     def diff(self, a: str, b: str | None = None) -> Changes:
         """What changed from one checkpoint to another, or to the disk now."""

@@ -75,6 +75,7 @@ class Snapshots:
         *,
         walk: bool = True,
         own: bool = False,
+        extra: bytes | None = None,
         progress: Progress | None = None,
     ) -> CheckpointInfo:
         """Make a checkpoint of the workspace now; `info` says why, the rest is filled in.
@@ -84,7 +85,7 @@ class Snapshots:
         writer = PackWriter(self._store)
         try:
             with self._root_or_none() as root, no_space(self._store.path):
-                if not walk and (unchanged := self._start_unchanged(root, info)) is not None:
+                if not walk and (unchanged := self._start_unchanged(root, info, extra)) is not None:
                     return unchanged
                 self._refresh()
                 self.listing = None
@@ -93,7 +94,7 @@ class Snapshots:
                     hints = self._list_all(root, hints)
                 scan = self._read(root, hints, writer, progress)
                 writer.finish()
-                if (same := self._newest_again(info, scan)) is not None:
+                if extra is None and (same := self._newest_again(info, scan)) is not None:
                     return same
                 anew = not self._same_policy()
                 # New inodes or change times only: kept in memory, not worth a delta.
@@ -110,6 +111,8 @@ class Snapshots:
                     info = self.history.append(info, delta, self._tree, self._uncovered, own=mine, whole=anew)
                     if anew:
                         self._store.set_meta("policy", "\n".join(self.policy.patterns))
+                    if extra is not None:
+                        self._store.db.execute("INSERT INTO extra VALUES(?,?)", (info.id, extra))
                     self._store.set_meta("current", info.id)
                     self._store.drop_meta("reread")
                     self._store.note_flushed()
@@ -245,9 +248,9 @@ class Snapshots:
         """Whether the newest checkpoint had these exclusions; if not, everything is read again."""
         return (self._store.get_meta("policy") or "") == "\n".join(self.policy.patterns)
 
-    def _start_unchanged(self, root: int | None, info: CheckpointInfo) -> CheckpointInfo | None:
+    def _start_unchanged(self, root: int | None, info: CheckpointInfo, extra: bytes | None) -> CheckpointInfo | None:
         """A run's first checkpoint, if the workspace is unchanged since the newest one: no tree is loaded."""
-        if root is None or self._seq != -1 or self._newest is not None or self._watch is None:
+        if root is None or self._seq != -1 or self._newest is not None or self._watch is None or extra is not None:
             return None
         mark, head = self._store.get_meta("fingerprint") or "", self.history.head()
         known = mark.startswith(f"{head}:") and self._same_policy() and self._store.get_meta("reread") is None
@@ -392,6 +395,8 @@ class Snapshots:
             newest,
             time=info.time,
             basis=self._basis(scan),
+            success_rate=info.success_rate,
+            last_error_time=info.last_error_time,
         )
 
     def _same_uncovered(self, scan: Scan) -> bool:
