@@ -23,6 +23,12 @@ from .stage import Stage, healthy, staged, work
 SIZES = ((80, 24), (120, 40), (180, 50))
 
 
+def select_run(seat: Seat, run_id: str) -> None:
+    """Put the cursor of the list of runs on a run."""
+    rows = seat.app.screen.query_one("#runs", RowList)
+    rows.cursor = [row.run_id for row in rows.items].index(run_id)
+
+
 class Picture(SingleFileSnapshotExtension):
     """One SVG file a picture."""
 
@@ -107,7 +113,7 @@ def test_all_runs(gallery: Stage, picture: SnapshotAssertion, size: tuple[int, i
     async def act(seat: Seat) -> None:
         await seat.sees("6 runs", "2 need you")
         if size[1] > 30:
-            seat.app.screen.query_one("#runs").find("migrate-db")  # type: ignore[attr-defined]
+            select_run(seat, "migrate-db")
             await seat.sees("migrate-db lately", "block: bash rm")
         await settled(seat)
         assert drawn(seat) == picture
@@ -119,7 +125,7 @@ def test_all_runs(gallery: Stage, picture: SnapshotAssertion, size: tuple[int, i
 def test_a_run_in_trouble(gallery: Stage, picture: SnapshotAssertion, size: tuple[int, int]) -> None:
     async def act(seat: Seat) -> None:
         await seat.sees("migrate-db")
-        seat.app.screen.query_one("#runs").find("migrate-db")  # type: ignore[attr-defined]
+        select_run(seat, "migrate-db")
         await seat.press("enter")
         await seat.sees("block: bash rm -rf /")
         if size[0] > 110:
@@ -147,7 +153,7 @@ def test_a_run_that_was_stopped(gallery: Stage, picture: SnapshotAssertion, size
 def test_a_question_that_hurts(gallery: Stage, picture: SnapshotAssertion) -> None:
     async def act(seat: Seat) -> None:
         await seat.sees("migrate-db")
-        seat.app.screen.query_one("#runs").find("migrate-db")  # type: ignore[attr-defined]
+        select_run(seat, "migrate-db")
         await seat.press("c")
         await seat.sees("Cancel migrate-db?")
         await settled(seat)

@@ -241,7 +241,7 @@ def test_help_names_every_key_that_is_bound(stage: Stage) -> None:
         await seat.sees("Steer a run", "pause:", "Esc to go back")
         from interlock.tui.pager import KEYS
 
-        named = " ".join(key for _, keys in KEYS for key, _ in keys)
+        named = " ".join(key for keys in KEYS.values() for key, _ in keys)
         for key in ("p", "r", "c", "e", "a", "x", "d", "D", "b", "i", "f", "/", "t", "?", "q", "Esc", "Tab"):
             assert key in named.replace(",", "").split(), key
         await seat.press("escape")

@@ -162,11 +162,11 @@ class InterventionOrchestrator:
         self, result: AnalysisResult, shot: Screenshot, context: object, path: str | None
     ) -> InterventionEvent:
         """Execute steps and check again; other steps follow if these did not help or another problem appears."""
-        first, taken, reason, helped, seen = result, list[str](), "", False, None
+        first, executed, reason, helped, seen = result, list[str](), "", False, None
         for _ in range(ROUNDS):
             settled: bool | None = None
             done = self._execute(result, shot)
-            taken += [each.action_taken for each in done if each.success and each.action_taken]
+            executed += [each.action_taken for each in done if each.success and each.action_taken]
             reason = _failure(done)
             if reason:
                 break
@@ -185,7 +185,7 @@ class InterventionOrchestrator:
         if helped or settled is None:
             self._call_optional(self.analyzer, "tried", result, helped)
         self._pacing.recovered(helped)
-        event = self._event(first, "recovered" if helped else "failed", reason, path, taken, helped, seen)
+        event = self._event(first, "recovered" if helped else "failed", reason, path, executed, helped, seen)
         if self._pacing.is_critical():
             log.error("too many recoveries failed in a row", times=self.config.max_retries, last=reason)
             self._guard("critical callback", self._on_critical)
@@ -251,12 +251,12 @@ class InterventionOrchestrator:
         outcome: str,
         reason: str = "",
         path: str | None = None,
-        taken: Sequence[str] = (),
+        executed: Sequence[str] = (),
         success: bool | None = None,
         seen: str | None = None,
     ) -> InterventionEvent:
         return InterventionEvent(
-            self._clock.time(), result.status, result.confidence, list(taken), success, path, outcome, reason,  # type: ignore[arg-type]
+            self._clock.time(), result.status, result.confidence, list(executed), success, path, outcome, reason,  # type: ignore[arg-type]
             result.description, result.raw_response, tuple(result.evidence), seen,
         )  # fmt: skip
 

@@ -118,8 +118,8 @@ class XTestInput(DisplayInput):
             _settle()
         if len(new) > len(self._spare) - len(self._mapped):
             self._mapped, new = {}, wanted
-        taken = set(self._mapped.values())
-        free = [slot for slot in self._spare if slot not in taken]
+        used = set(self._mapped.values())
+        free = [slot for slot in self._spare if slot not in used]
         changed = set()
         for character, slot in zip(sorted(new), free, strict=False):
             self._mapped[character] = slot

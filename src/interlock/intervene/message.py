@@ -57,12 +57,10 @@ class Attempt(Struct, frozen=True, omit_defaults=True, kw_only=True):
             return ""
         if self.again:
             times = "once more" if self.again == 1 else f"{self.again} more times"
-            told = f"It happened {times} since message {self.number - 1} about it."
-        elif self.relapses:
-            told = f"It had stopped after message {self.number - 1} about it, and now it is back."
-        else:
-            told = f"This is message {self.number} about it."
-        return told
+            return f"It happened {times} since message {self.number - 1} about it."
+        if self.relapses:
+            return f"It had stopped after message {self.number - 1} about it, and now it is back."
+        return f"This is message {self.number} about it."
 
     def tried(self) -> str:
         """What was tried, for a person; empty if nothing was."""

@@ -112,8 +112,8 @@ def _parks_and_hangs(story: Story) -> str:
     for body in bodies:
         if isinstance(body, UnwedgeRecord) and body.answer != "said":
             hangs.setdefault(body.wedged, []).append(body.answer)
-    told = [f"{kind} ({', '.join(dict.fromkeys(answers))})" for kind, answers in hangs.items()]
-    return " ".join(filter(None, (parked, f"It hung: {_list(told)}." if told else "")))
+    named = [f"{kind} ({', '.join(dict.fromkeys(answers))})" for kind, answers in hangs.items()]
+    return " ".join(filter(None, (parked, f"It hung: {_list(named)}." if named else "")))
 
 
 def _reason(story: Story) -> str:
@@ -138,13 +138,13 @@ def _refusals(story: Story) -> str:
 def _stuck(episodes: tuple[Problem, ...]) -> str:
     if not episodes:
         return ""
-    told = [
+    named = [
         f"{each.what} ({each.achieved})" for each in sorted(episodes, key=lambda each: not each.open)[:NAMED_PROBLEMS]
     ]
     if len(episodes) > NAMED_PROBLEMS:
-        told.append(f"{len(episodes) - NAMED_PROBLEMS:,} more")
+        named.append(f"{len(episodes) - NAMED_PROBLEMS:,} more")
     first = min(each.opened_step for each in episodes)
-    return f"It had {plural(len(episodes), 'problem')}, from step {first} on: {_list(told)}."
+    return f"It had {plural(len(episodes), 'problem')}, from step {first} on: {_list(named)}."
 
 
 def _issues(story: Story, chains: tuple[Chain, ...]) -> str:

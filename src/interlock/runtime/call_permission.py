@@ -164,12 +164,8 @@ def degrade(decision: Decision, capabilities: frozenset[Capability]) -> Decision
 
 
 FALLBACK: dict[DecisionAction, DecisionAction] = {
-    "stop": "deny",
-    "defer": "hold",
-    "hold": "deny",
-    "rewrite": "deny",
-    "deny": "proceed",
-}
+    "stop": "deny", "defer": "hold", "hold": "deny", "rewrite": "deny", "deny": "proceed",
+}  # fmt: skip
 """The fallback for an unsupported action: denying is closest to stopping and to waiting."""
 
 

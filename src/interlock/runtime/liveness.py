@@ -175,7 +175,7 @@ def _judge(memory: LivenessMemory, seen: Probes, tool_s: float) -> Judgement:
 
 def _clock(seen: Probes, moment: float) -> str:
     """A moment as a time of day: it stays true however long it is shown."""
-    return f"{datetime.fromtimestamp(seen.wall - (seen.now - moment)):%H:%M:%S}"
+    return f"{datetime.fromtimestamp(seen.wall_time - (seen.now - moment)):%H:%M:%S}"
 
 
 def _judge_model(seen: Probes, model: ModelProbe) -> Judgement:

@@ -122,14 +122,9 @@ def is_light_terminal(environment: dict[str, str] | os._Environ[str]) -> bool:
 
 
 DOING: dict[str, str] = {
-    "pause": "pausing…",
-    "resume": "resuming…",
-    "cancel": "ending…",
-    "escalate": "escalating",
-    "approve": "approving",
-    "reject": "rejecting…",
-    "rollback": "rolling back",
-}
+    "pause": "pausing…", "resume": "resuming…", "cancel": "ending…", "escalate": "escalating",
+    "approve": "approving", "reject": "rejecting…", "rollback": "rolling back",
+}  # fmt: skip
 """What is shown while a run has not answered: never the requested state."""
 
 

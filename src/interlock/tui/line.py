@@ -121,16 +121,10 @@ _LIGHT = {
 _BOLD = frozenset(("strong", "bad", "level4"))
 
 STATUS = {
-    "running": ("●", "good"),
-    "pausing": ("◐", "warn"),
-    "paused": ("‖", "warn"),
-    "done": ("✓", "dim"),
-    "limit": ("≡", "warn"),
-    "aborted": ("✗", "bad"),
-    "lost": ("?", "bad"),
-    "unknown": ("?", "bad"),
+    "running": ("●", "good"), "pausing": ("◐", "warn"), "paused": ("‖", "warn"), "done": ("✓", "dim"),
+    "limit": ("≡", "warn"), "aborted": ("✗", "bad"), "lost": ("?", "bad"), "unknown": ("?", "bad"),
     "unreadable": ("!", "bad"),
-}
+}  # fmt: skip
 """A status's sign and style: the sign distinguishes it without colour."""
 
 SEVERITY = {"low": "level1", "medium": "level2", "high": "level3", "critical": "level4"}

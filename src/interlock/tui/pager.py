@@ -97,45 +97,33 @@ def _patch_style(row: str) -> str:
     return {"+": "good", "-": "bad", "@": "link"}.get(row[:1], "")
 
 
-KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
-    (
-        "Steer a run",
-        (
-            ("p", "pause: the current step may finish, no further one starts; again: resume"),
-            ("r", "resume"),
-            ("c", "cancel: end the agent and all its processes (asks first)"),
-            ("e", "escalate: continue with a stronger model (asks which and why)"),
-            ("a  x", "approve or reject the pending step"),
-        ),
+KEYS: dict[str, tuple[tuple[str, str], ...]] = {
+    "Steer a run": (
+        ("p", "pause: the current step may finish, no further one starts; again: resume"),
+        ("r", "resume"),
+        ("c", "cancel: end the agent and all its processes (asks first)"),
+        ("e", "escalate: continue with a stronger model (asks which and why)"),
+        ("a  x", "approve or reject the pending step"),
     ),
-    (
-        "Navigate",
-        (
-            ("↑ ↓ j k", "move; PgUp PgDn, Home End, g G in larger steps"),
-            ("Enter", "open the run, record, issue or difference"),
-            ("1 2 3 4, Tab", "timeline, problems, checkpoints, control"),
-            ("/", "search: all words must match; Esc clears"),
-            ("f", "filter: all, live, ended; everything, problems, steps, …"),
-            ("Esc", "back"),
-        ),
+    "Navigate": (
+        ("↑ ↓ j k", "move; PgUp PgDn, Home End, g G in larger steps"),
+        ("Enter", "open the run, record, issue or difference"),
+        ("1 2 3 4, Tab", "timeline, problems, checkpoints, control"),
+        ("/", "search: all words must match; Esc clears"),
+        ("f", "filter: all, live, ended; everything, problems, steps, …"),
+        ("Esc", "back"),
     ),
-    (
-        "Checkpoints",
-        (
-            ("d  D", "what changed since this one; since the previous one"),
-            ("b", "roll back to this one (shows what would change, asks first)"),
-        ),
+    "Checkpoints": (
+        ("d  D", "what changed since this one; since the previous one"),
+        ("b", "roll back to this one (shows what would change, asks first)"),
     ),
-    (
-        "Other",
-        (
-            ("i", "the report of an emergency stop, and its options"),
-            ("t", "light or dark"),
-            ("?", "this page"),
-            ("q", "quit; runs continue"),
-        ),
+    "Other": (
+        ("i", "the report of an emergency stop, and its options"),
+        ("t", "light or dark"),
+        ("?", "this page"),
+        ("q", "quit; runs continue"),
     ),
-)
+}
 
 WORDS = """States are real: a run shows as paused once its RESULT has arrived, not when you press the key. Until
 then it shows what was requested. ACK means that the run has stored the command, RESULT is its outcome. "unknown" is
@@ -146,7 +134,7 @@ def help_lines(width: int) -> list[Line]:
     """The help page, which lists the keys, at a width."""
     width = min(width, 100)
     lines: list[Line] = []
-    for title, keys in KEYS:
+    for title, keys in KEYS.items():
         lines += [((title, "link!"),)]
         for key, words in keys:
             first, *more = text_lines(words, width - 16)

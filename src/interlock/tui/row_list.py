@@ -109,15 +109,6 @@ class RowList(ScrollView, Generic[T], can_focus=True):
         self._go(max(0, index))
         self.refresh()
 
-    def add(self, items: Sequence[T]) -> None:
-        """Put items at the end."""
-        following = self.follow and self.at_end
-        self.items += items
-        self._resized()
-        if following:
-            self._go(len(self.items) - 1)
-        self.refresh()
-
     def add_before(self, items: Sequence[T]) -> None:
         """Put items at the beginning without moving the view."""
         self.items[:0] = items

@@ -95,7 +95,7 @@ class Watched:
         self._mark: object = None
         self.changed = asyncio.Event()
 
-    def look(self) -> bool:
+    def poll(self) -> bool:
         """Read what is new; returns whether anything is."""
         self._source.refresh(self.story)
         news = self.story.update()
@@ -173,8 +173,8 @@ class Live:
             began = time.monotonic()
             self._mark_viewed()
             # The list comes first; sparklines follow with the next poll.
-            look = partial(self._source.rows, sparks=sent is not None)
-            listed = await asyncio.to_thread(look)
+            read_rows = partial(self._source.rows, sparks=sent is not None)
+            listed = await asyncio.to_thread(read_rows)
             rows, changed, gone = sent or {}, [], []
             if listed is not last:
                 last, rows = listed, {row.run_id: row for row in listed}
@@ -199,7 +199,7 @@ class Live:
         if watched is None:
             story = await asyncio.to_thread(self._source.open, run_id)
             watched = self._watched.get(run_id) or Watched(story, self._source, self._controls)
-            await asyncio.to_thread(watched.look)
+            await asyncio.to_thread(watched.poll)
         watched.users += 1
         if run_id not in self._watched:
             self._watched[run_id] = watched
@@ -215,7 +215,7 @@ class Live:
             while watched.users > 0:
                 began = time.monotonic()
                 self._mark_viewed()
-                if await _quietly(watched.look):
+                if await _quietly(watched.poll):
                     watched.ring()
                     pause = fast
                 await asyncio.sleep(max(pause, SHARE * (time.monotonic() - began)))
@@ -233,9 +233,9 @@ def join_parts(parts: Parts) -> bytes:
     return b"{%s}" % b",".join(b'"%s":%s' % (name.encode(), part) for name, part in parts.items())
 
 
-async def _quietly(look: Callable[[], bool]) -> bool:
+async def _quietly(poll: Callable[[], bool]) -> bool:
     """Poll; errors are retried, and the story's `problem` says them."""
     try:
-        return await asyncio.to_thread(look)
+        return await asyncio.to_thread(poll)
     except InterlockError:
         return False

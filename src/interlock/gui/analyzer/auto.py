@@ -48,9 +48,9 @@ class AutoAnalyzer:
         return bool(wait(capture, context, give_up)) if wait is not None else None
 
     def tried(self, result: AnalysisResult, helped: bool) -> None:
-        tell = getattr(self.local, "tried", None)
-        if tell is not None:
-            tell(result, helped)
+        note = getattr(self.local, "tried", None)
+        if note is not None:
+            note(result, helped)
 
     def stop(self) -> None:
         for model in self._models:
