@@ -95,7 +95,9 @@ def say_rows(rows: Callable[[], list[dict[str, object]]], watch: bool) -> None:
 def say_table(table: Callable[[int], Table | str | None], every: bool, watch: bool) -> None:
     """Print a table; with --watch, refresh it in place on a terminal, else print it again whenever it has changed."""
     console = table_console()
-    nothing = "No runs." if every else "No live runs. interlock ps --all lists the ended ones."
+    nothing = (
+        "No runs yet. Start one: interlock run -- COMMAND" if every else "No live runs. All runs: interlock ps --all"
+    )
 
     def made() -> Table | str:
         return table(console.width) or f"{nothing}\n"
