@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tarfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +29,7 @@ from interlock.journal import (
 )
 from interlock.journal.folder import write_tree
 from interlock.process import spawn
+from tests.unpacking import unpack
 
 MakeRun = Callable[..., RunFolder]
 
@@ -243,8 +243,7 @@ def test_an_export_of_a_live_run_is_whole_and_consistent(
         stop.set()
         writer.join()
     if name.endswith(".tar.gz"):
-        with tarfile.open(target) as archive:
-            archive.extractall(tmp_path / "out", filter="data")
+        unpack(target, tmp_path / "out")
         target = tmp_path / "out" / run.run_id
     copy = RunFolder(target)
     assert copy.spec() == run.spec() and (copy.incidents / "i1" / "report.json").read_text() == "{}"

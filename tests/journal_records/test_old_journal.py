@@ -7,7 +7,6 @@ that it wrote.
 from __future__ import annotations
 
 import json
-import tarfile
 from pathlib import Path
 
 import jsonschema
@@ -26,6 +25,7 @@ from interlock.report.timeline_entry import read_moment
 from interlock.web.serve import make_app
 from interlock.web.source import Source
 from tests.cli.calling import interlock
+from tests.unpacking import unpack
 
 ARCHIVE = Path(__file__).parents[1] / "data" / "journals" / "2026-11.tar.gz"
 
@@ -40,8 +40,7 @@ def folder(home) -> RunFolder:
     """The run in the store of a home of its own."""
     runs = home / "state" / "interlock" / "runs"
     runs.mkdir(parents=True)
-    with tarfile.open(ARCHIVE) as archive:
-        archive.extractall(runs, filter="data")
+    unpack(ARCHIVE, runs)
     (path,) = runs.iterdir()
     return RunFolder(path)
 
@@ -101,8 +100,7 @@ def test_it_is_exported_and_its_copy_reads_the_same(folder, home):
     target = home / "copy.tar.gz"
     done = interlock("export", folder.run_id, "-o", str(target), home=home)
     assert done.returncode == 0, done.stderr
-    with tarfile.open(target) as archive:
-        archive.extractall(home / "copy", filter="data")
+    unpack(target, home / "copy")
     copied = records_of(RunFolder(home / "copy" / folder.run_id))
     assert [(each.kind, bytes(each.body)) for each in copied] == [
         (each.kind, bytes(each.body)) for each in records_of(folder)
