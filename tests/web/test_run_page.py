@@ -147,3 +147,13 @@ def test_calls_have_their_results_findings_a_count_and_the_slider_leads_the_time
     expect(page.locator(".line", has_text="make part-38")).to_be_visible()
     page.get_by_role("link", name="Details").click()
     expect(page.locator("code", has_text="claude -p")).to_have_text("""claude -p 'fix '"'"'it'"'"''""")
+
+
+def test_an_opened_line_names_its_record_in_one_row(open_page: OpenPage, store: Store) -> None:
+    write_run(store, "opened-line")
+    page = open_page("/runs/opened-line")
+    page.locator(".line summary").first.click()
+    name = page.locator(".record summary")
+    expect(name).to_contain_text("as it is in the journal")
+    box = name.bounding_box()
+    assert box is not None and box["height"] < 40 < box["width"]

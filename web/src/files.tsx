@@ -183,9 +183,11 @@ function FilePatch({ file }: { file: FileText }) {
     <details class="file" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <span class="mono file-path">{file.path}</span>
-        <span class="file-count">
-          <span class="added">+{file.added}</span> <span class="removed">−{file.removed}</span>
-        </span>
+        {file.added + file.removed > 0 && (
+          <span class="file-count">
+            <span class="added">+{file.added}</span> <span class="removed">−{file.removed}</span>
+          </span>
+        )}
       </summary>
       {open && (
         <pre class="patch" tabIndex={0}>

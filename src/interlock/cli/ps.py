@@ -77,7 +77,11 @@ def _list(
         _print_changes(lambda: json_text({"runs": [as_json(run) for run in list_runs()]}) + "\n", watch)
         return
     console = table_console()
-    nothing = "No runs.\n" if every else "No live runs. interlock ps --all lists the ended ones.\n"
+    nothing = (
+        "No runs yet. Start one: interlock run -- COMMAND\n"
+        if every
+        else "No live runs. All runs: interlock ps --all\n"
+    )
 
     def table() -> Table | str:
         runs = list_runs()

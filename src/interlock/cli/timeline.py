@@ -11,7 +11,7 @@ from ..core import RunSpec, printable
 from ..journal import RunSummary
 from ..report import Level, Problem, TimelineMoment, tried_line
 from .console import Console
-from .output import many, spent
+from .output import many, print_hanging, spent
 from .runs import moment, style_of
 
 
@@ -19,7 +19,7 @@ def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
     """Print a run's description and its numbers."""
     console.print(Text.assemble((run.run_id, "bold"), f"  {run.name}  ", (run.outcome, style_of(run.outcome))))
     if run.task:
-        console.print(Text(f"  {' '.join(run.task.split())}", style="italic"))
+        print_hanging(console, f"  {' '.join(run.task.split())}")
     facts = [
         f"started {moment(run.started)}",
         many(run.steps, "step"),
@@ -28,7 +28,7 @@ def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
         many(run.tokens, "token"),
         spent(run.cost_usd, run.max_cost_usd, run.unpriced_tokens),
     ]
-    console.print("  " + ", ".join(facts))
+    print_hanging(console, "  " + ", ".join(facts))
     parked = run.doing is not None and run.doing.word == "parked"
     if run.doing is not None:
         # The timeline says why it is parked.
