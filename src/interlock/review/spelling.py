@@ -198,7 +198,7 @@ NUMBERS = late_pattern(
 )
 CHARACTER = late_pattern(r"\bchr\(\s{0,4}(\d{1,3})\s{0,4}\)")
 ENCODED = late_pattern(
-    r"([\w.:]{0,64}(?:b64decode|decode_base64|base64_decode|decode64|a2b_base64|fromhex|unhexlify|hex2bin|a2b_hex|b16decode)"
+    r"([\w.:]{0,24}(?:b64decode|decode_base64|base64_decode|decode64|a2b_base64|fromhex|unhexlify|hex2bin|a2b_hex|b16decode)"
     r"|\batob|\bBuffer\.from)\(\s{0,4}b?['\"]([A-Za-z0-9+/=_-]{4,65536})['\"]"
     r"(?:\s{0,4},\s{0,4}['\"](\w{1,16})['\"])?\s{0,4}\)(?:\.(?:decode|toString)\([^()]{0,16}\))?"
 )

@@ -80,7 +80,9 @@ def read_tool(tool: Tool, cwd: str | None, memory: WrittenFiles) -> ToolCall:
 
 def in_one(arguments: dict[str, object], kind: str) -> dict[str, object]:
     """The arguments with a program and its words, given apart (`command: rm, args: [-rf, x]`), as one command."""
-    words = next((arguments[key] for key in WORDS if arguments.get(key)), None)
+    if WORDS.isdisjoint(arguments):
+        return arguments
+    words = next((value for key, value in arguments.items() if key in WORDS and value), None)
     shell = kind == "shell"
     if not (isinstance(words, str) and shell) and not (isinstance(words, list) and all(map(is_text, words))):
         return arguments
@@ -96,7 +98,7 @@ def is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-WORDS = ("args", "arguments", "argv", "parameters")
+WORDS = frozenset(("args", "arguments", "argv", "parameters"))
 PROGRAM = ("command", "cmd", "program", "executable", "binary", "exe", "file")
 NAMING_ONE = PROGRAM[:-1]
 MAX_WORDS = 256
@@ -297,7 +299,7 @@ def written(call: ToolCall, path: str | None, arguments: dict[str, object]) -> T
     for write in writes[:MAX_RUN_LATER]:
         if is_of_pipeline(write.path):
             text = ALL_SECRETS.sub("$(cat .env)", write.text)
-            text = "\n".join(map(pipeline_command, text.split("\n")))
+            text = "\n".join(filter(None, map(pipeline_command, text.split("\n"))))
             commands += tuple(each for each in read_text(text, None).commands if each.program == "send-secret")
         if "folderOpen" in write.text and "/.vscode/" in f"/{write.path}":
             commands += (Command(program="persists", args=(write.path,)),)
@@ -325,8 +327,10 @@ RUN_KEY = re.compile(
 
 
 def pipeline_command(line: str) -> str:
-    """The command that a line of a pipeline runs: in a list, after a key, in quotes; other lines as they are."""
-    plain = RUN_KEY.sub("", line.strip().removeprefix("- ").lstrip(), 1)
+    """The command that a line of a pipeline runs: in a list, after a key, in quotes; else the line, but no comment."""
+    plain = RUN_KEY.sub("", line.strip().removeprefix("- ").lstrip(), count=1)
+    if plain[:1] == "#":
+        return ""
     bare = plain.strip("[](), ")
     return bare.strip("'\"") if len(bare) > 1 and bare[0] in "'\"" and bare[-1] == bare[0] else plain
 

@@ -106,4 +106,5 @@ def _patched(patch: str) -> Iterator[Write]:
 
 
 def _bounded(text: str) -> str:
-    return as_text(text[: MAX_TEXT * 2])
+    """The text, or its beginning and its end."""
+    return as_text(text if len(text) <= MAX_TEXT * 2 else f"{text[:MAX_TEXT]}\n{text[-MAX_TEXT:]}")

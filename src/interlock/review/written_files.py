@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from .judgement import SHORT, read_text
 from .shell import KnownFile, Script, read_code
 from .shell.build_files import may_be_loaded
-from .shell.scope import BELOW, MAX_ASKED, find, stems_of
+from .shell.scope import BELOW, CHOICES, MAX_ASKED, find, stems_of
 from .shell.servers import ENV_FILE
 
 MAX_FILES = 128
@@ -112,7 +112,7 @@ class WrittenFiles(Struct):
             return
         self.files[place] = file
         self.size += len(file.text or "")
-        if file.text is not None and may_be_loaded(place):
+        if file.text is not None and may_be_loaded(place) and not place.startswith(CHOICES):
             self.loaded = [*self.loaded, place][-MAX_SECRETS:]
         if file.cloned:
             self.cloned = [*self.cloned, place][-MAX_SECRETS:]

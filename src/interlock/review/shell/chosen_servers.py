@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from ...core import late_pattern
 from ..wordlist import name_set
 from .model import Command, KnownFile
-from .scope import PORTS, ShellScope
+from .scope import CONTEXT, PORTS, ShellScope
 from .servers import ENV_FILE, REAL, purpose_of
-from .settings import CONTEXT, ENGINES, LOCAL_ENGINE, SOURCED
+from .settings import ENGINES, FRAMEWORKS, LOCAL_ENGINE, SOURCED
 
 MAX_WORDS = 32
 MAX_BEFORE = 6
@@ -65,7 +65,8 @@ ABOUT_THE_INSIDE = name_set("-w --workdir -u --user -v --volume")
 def note_tunnel(command: Command, scope: ShellScope) -> None:
     """Note the local ports that a command forwards to another machine, unless that is one for tests."""
     args = command.args[:MAX_WORDS]
-    if not any(map(TUNNELS[command.program].search, args)):
+    words = TUNNELS[command.program]
+    if words.isdisjoint(args) if words is not None else not any(map(BY_OPTIONS.search, args)):
         return
     if not any(map(REAL.search, args)) and any(purpose_of(arg) for arg in args if not LISTENS.search(arg)):
         return
@@ -78,18 +79,18 @@ def note_tunnel(command: Command, scope: ShellScope) -> None:
 
 
 TUNNELS = {
-    **dict.fromkeys(("ssh", "autossh"), late_pattern(r"\A-\w*L|\ALocalForward")),
-    **dict.fromkeys(("kubectl", "oc", "k"), late_pattern(r"\Aport-forward\Z")),
-    **dict.fromkeys(("fly", "flyctl", "tsh"), late_pattern(r"\Aproxy\Z")),
-    **dict.fromkeys(("pscale", "boundary", "railway"), late_pattern(r"\Aconnect\Z")),
-    **dict.fromkeys(("cloud-sql-proxy", "cloud_sql_proxy", "alloydb-auth-proxy"), late_pattern("")),
-    "aws": late_pattern(r"\Astart-session\Z"),
-    "gcloud": late_pattern(r"\Astart-iap-tunnel\Z|\A-\w*L"),
-    "cloudflared": late_pattern(r"\Aaccess\Z"),
-    "chisel": late_pattern(r"\Aclient\Z"),
-    "socat": late_pattern(r"(?i)listen:"),
+    **dict.fromkeys(("kubectl", "oc", "k"), frozenset(("port-forward",))),
+    **dict.fromkeys(("fly", "flyctl", "tsh"), frozenset(("proxy",))),
+    **dict.fromkeys(("pscale", "boundary", "railway"), frozenset(("connect",))),
+    "aws": frozenset(("start-session",)),
+    "cloudflared": frozenset(("access",)),
+    "chisel": frozenset(("client",)),
+    **dict.fromkeys(name_set("ssh autossh gcloud socat cloud-sql-proxy cloud_sql_proxy alloydb-auth-proxy"), None),
 }
-"""Programs that can make a port of this machine one of another, and the word with which they do."""
+"""Programs that can make a port of this machine one of another, and the word with which they do; None: by options."""
+
+BY_OPTIONS = late_pattern(r"(?i:listen:)|\A-\w*L|\A(?:start-iap-tunnel|LocalForward)|\A--?(?:port|p|instances)\b|=tcp:")
+"""The same in the words of the others."""
 
 LISTENS = late_pattern(
     r"(?i)(?:\A(?:-\w*L)?(?:(?:localhost|\*|[\d.]+\.\d+|\[[\da-f:]*\])?:)?|listen:|\A-{1,2}[\w-]*port=|localPortNumber\W{1,8}"
@@ -106,15 +107,25 @@ def is_forwarded(command: Command, scope: ShellScope) -> bool:
         return False
     values = (*command.args[:MAX_WORDS], *(value for _, value in command.assignments))
     named = {port for value in values for port in PORT.findall(value)}
-    return not ports.isdisjoint(named or USUAL_PORTS.get(command.program, USUAL))
+    return not ports.isdisjoint(named or USUAL_PORTS.get(command.program, frozenset()))
 
 
 PORT = late_pattern(r"(?:\A|\A-[pP]|port=|:)(\d{4,5})(?=[/?,]|\Z)")
-USUAL = name_set("5432 3306 27017 6379 1433 9200 5672 9092")
 USUAL_PORTS = {
     **dict.fromkeys(name_set("psql pgcli dropdb dropuser pg_restore"), frozenset(("5432",))),
     **dict.fromkeys(name_set("mysql mariadb mycli mysqladmin"), frozenset(("3306",))),
     **dict.fromkeys(name_set("mongosh mongo mongorestore"), frozenset(("27017",))),
     **dict.fromkeys(name_set("redis-cli valkey-cli keydb-cli"), frozenset(("6379",))),
+    **dict.fromkeys(FRAMEWORKS, name_set("5432 3306 27017 6379 1433")),
+    "sqlcmd": frozenset(("1433",)),
+    "clickhouse-client": frozenset(("9000",)),
+    "cqlsh": frozenset(("9042",)),
+    "rabbitmqadmin": frozenset(("15672",)),
 }
-"""The ports that clients use if none is named."""
+"""The ports that programs use if none is named."""
+
+CHOICES_OF = {
+    **{program: {f"{PORTS}{port}": "/" for port in ports} for program, ports in USUAL_PORTS.items()},
+    **{program: {CONTEXT: CONTEXT} for program in ENGINES - {"git"}},
+}
+"""The choices of earlier steps that a program depends on, whatever its words are."""

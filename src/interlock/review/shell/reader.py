@@ -33,7 +33,7 @@ from .bounds import (
 )
 from .build_files import TOOLS, run_given
 from .carriers import DECLARING, LOADED, MENTIONING, run_assignments, run_carried, run_unknown
-from .chosen_servers import TUNNELS, is_forwarded, note_printed, note_tunnel
+from .chosen_servers import CHOICES_OF, TUNNELS, is_forwarded, note_printed, note_tunnel
 from .flows import fed, flow_of, keep
 from .model import NOTHING, Command, KnownFile, PipeContent, Redirect, Script, through_pipe
 from .names import INTERPRETERS, SHELLS, program_name
@@ -96,13 +96,19 @@ def read_script(text: str, cwd: str | None = None, known: Mapping[str, KnownFile
     return reader.script(files)
 
 
-ACTING = re2.Set.SearchSet()
-ACTING.Add(
+_ACTS = (
     r"\b(?:rm|dd|mkfs|shred|curl|wget|nc|ncat|socat|ssh|scp|rsync|sudo|chmod|chown|eval|exec|kill|git|docker|kubectl"
     r"|aws|psql|mysql|unlink|truncate|rmtree|mv|crontab|base64)\b|/dev/"
 )
+ACTING = re2.Set.SearchSet()
+ACTING.Add(_ACTS)
 ACTING.Compile()
-"""Words of commands that act, for the part of a script that is too long to parse."""
+ACTING_WORD = re.compile(_ACTS)
+PIECE_END = re.compile(r"[\n;]|\Z")
+"""Words of commands that act, for the part of a script that is too long to parse; and where such a command ends."""
+
+MAX_PIECES = 48
+MAX_PIECE = 200
 
 
 MAX_STATEMENTS = 700
@@ -127,6 +133,7 @@ class ScriptReader(SyntaxWalk):
     _broken_left = MAX_BROKEN
     _calls: tuple[str, ...] = ()
     _calls_left = MAX_STATEMENTS // 3
+    _pieces_left = MAX_PIECES
 
     def script(self, files: Files) -> Script:
         """The script as read: its commands, and the files it reads and creates."""
@@ -150,6 +157,8 @@ class ScriptReader(SyntaxWalk):
         self._characters -= len(text)
         if self._depth >= MAX_DEPTH or self._characters < 0:
             self.complete = False
+            if self._depth < MAX_DEPTH:
+                self._read_acting(text, scope)
             return NOTHING
         if PLAIN.match(text) is not None and (words := text.split())[0] not in RESERVED and "=" not in words[0]:
             return self.execute(words, scope, flow, span=None if self._level else (0, len(text)))
@@ -168,17 +177,20 @@ class ScriptReader(SyntaxWalk):
             return self._simple(simple, scope, flow)
         if is_short(text):
             return self._parse(text, scope, flow)
+        found = list(islice((each for each in statements(cut(text)) if says_something(each)), MAX_STATEMENTS + 1))
+        if len(text) > MAX_CHARACTERS or len(found) > MAX_STATEMENTS:
+            self.complete = False
+            self._read_acting(text, scope)
         self._level += 1
-        found = list(islice((each for each in statements(cut(text)) if each.strip()), MAX_STATEMENTS + 1))
         outs = [self._statement(each, scope, flow) for each in found[:MAX_STATEMENTS]]
         self._level -= 1
-        self.complete = self.complete and len(text) <= MAX_CHARACTERS and len(found) <= MAX_STATEMENTS
         return self.together(outs)
 
     def read_roughly(self, text: str, scope: ShellScope) -> None:
         """Read an incompletely parsed script word by word as well, so that plain commands in it are still found."""
         seen = {(command.program, command.args) for command in self.commands}
         rough = ScriptReader(level=1)
+        rough._pieces_left = 0
         flow = NOTHING
         for words, piped in rough_commands(
             HEREDOC.sub(" ", cut(text)) if text.count("<<") <= MAX_HEREDOCS else cut(text), scope
@@ -189,6 +201,18 @@ class ScriptReader(SyntaxWalk):
             if (command.program, command.args) not in seen and len(self.commands) < MAX_COMMANDS:
                 seen.add((command.program, command.args))
                 self.commands.append(command)
+
+    def _read_acting(self, text: str, scope: ShellScope) -> None:
+        """Read the commands that act in a script inside the script that is too long: only here is its text known."""
+        if not self._level or not self._pieces_left:
+            return
+        if not ACTING.Match(text.encode("utf-8", "replace")):
+            return
+        pieces = list(islice(acting_pieces(text), self._pieces_left + 1))
+        if len(pieces) > self._pieces_left:
+            self.add(Command(program="unread", via=scope.via, cwd=scope.cwd))
+        self._pieces_left = max(0, self._pieces_left - len(pieces))
+        self.read_roughly("\n".join(pieces), scope.copy())
 
     def _statement(self, text: str, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """Parse one statement of a long script, if it is short itself."""
@@ -323,14 +347,17 @@ class ScriptReader(SyntaxWalk):
             program=program, args=tuple(words[1:]), via=scope.via, redirects=redirects, assignments=assignments,
             stdin=flow.text, fed_by=flow.sources, cwd=scope.cwd, filtered=filtered, span=span,
         )  # fmt: skip
-        if program in CONFIGURED and (scope.variables or scope.files.known) and is_configured(words, program):
-            command = replace(command, assignments=settings_for(program, scope))
-            if program == "aws" and any("file://" in arg for arg in words):
-                command = replace(command, args=tuple(with_file(arg, scope) for arg in command.args))
+        if program in CONFIGURED and is_configured(words, program):
+            if program in CHOICES_OF:
+                scope.files.asked.update(CHOICES_OF[program])
+            if scope.variables or scope.files.known:
+                command = replace(command, assignments=settings_for(program, scope))
+                if program == "aws" and any("file://" in arg for arg in words):
+                    command = replace(command, args=tuple(with_file(arg, scope) for arg in command.args))
+            if scope.files.ports and is_forwarded(command, scope):
+                command = replace(command, via=(*command.via, "tunnel"))
         if program in TUNNELS:
             note_tunnel(command, scope)
-        if scope.files.ports and program in CONFIGURED and is_forwarded(command, scope):
-            command = replace(command, via=(*command.via, "tunnel"))
         if own.text is not None and ("/" in words[0] or program[-3:] == ".py"):
             with self.quoting(scope.evidence(words[0])):
                 return run_written(self, command, words, scope, own.text)
@@ -387,6 +414,23 @@ class ScriptReader(SyntaxWalk):
         finally:
             self._depth -= 1
             self._level -= 1
+
+
+def acting_pieces(text: str) -> Iterator[str]:
+    """The parts of a script, between newlines and semicolons, that name a program that acts."""
+    at = 0
+    while (word := ACTING_WORD.search(text, at)) is not None:
+        begin = max(at, word.start() - MAX_PIECE)
+        begin = max(begin, text.rfind("\n", begin, word.start()) + 1, text.rfind(";", begin, word.start()) + 1)
+        end = PIECE_END.search(text, word.end())
+        at = end.start() if end is not None else len(text)
+        yield text[begin : min(at, word.end() + MAX_PIECE)]
+
+
+def says_something(statement: str) -> bool:
+    """Whether a statement is more than blanks and one comment."""
+    plain = statement.strip()
+    return bool(plain) and (plain[0] != "#" or "\n" in plain)
 
 
 def is_delimiter(line: str, start: str) -> bool:

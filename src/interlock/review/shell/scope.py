@@ -21,7 +21,10 @@ BELOW = "/**"
 """Suffix of a path that stands for every file below it."""
 
 PORTS = "/dev/tcp/localhost/"
-"""Where ports of this machine that lead to another one are noted, as a shell would write them."""
+CONTEXT = "~/.docker/context"
+CHOICES = (PORTS, CONTEXT)
+"""Not files, but what earlier steps have chosen: ports that lead to another machine, as a shell writes them, and the
+engine that `docker context use` names. The commands that depend on them ask for them."""
 
 ENVIRONMENT = {
     "HOME": "~",
@@ -54,7 +57,7 @@ class OfFiles(Generic[T]):
         return last[1]
 
 
-last_names = OfFiles(lambda known: frozenset(place.rpartition("/")[2] for place in known))
+last_names = OfFiles(lambda known: frozenset(place.rpartition("/")[2] for place in known if place != CONTEXT))
 stems_of = OfFiles(lambda known: frozenset(name.partition(".")[0] for name in last_names(known)))
 _linked = OfFiles(lambda known: tuple((place, file.link) for place, file in known.items() if file.link))
 _ports = OfFiles(lambda known: frozenset(place[len(PORTS) :] for place in known if place.startswith(PORTS)))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ...core import late_pattern
 from ..wordlist import name_set
-from .scope import ShellScope
+from .scope import CONTEXT, ShellScope
 
 CLIENTS = name_set(
     """psql pgcli mysql mariadb mycli mongosh mongo usql dropdb dropuser mysqladmin pg_restore mongorestore sqlite3
@@ -25,9 +25,6 @@ FRAMEWORKS = name_set(
 
 SOURCED = "."
 """Stands for the variables that a script takes over from a file whose text is unknown; its value is the file."""
-
-CONTEXT = "~/.docker/context"
-"""Stands for the engine that `docker context use` has chosen."""
 
 OF_CLIENTS = name_set(
     """. PGHOST PGPORT PGHOSTADDR PGDATABASE PGSERVICE MYSQL_HOST MYSQL_TCP_PORT MYSQL_DATABASE AWS_ENDPOINT_URL

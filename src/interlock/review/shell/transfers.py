@@ -148,7 +148,8 @@ def program_at(path: str) -> str:
 
 def follow_links(words: list[str], scope: ShellScope) -> list[str]:
     """The words with links resolved where the path goes beyond the link itself, or a shell changes to it."""
-    return [_resolved(word, scope.links, words[0] == "cd") for word in words]
+    links, itself = scope.links, words[0] == "cd"
+    return [_resolved(word, links, itself) if "/" in word or itself else word for word in words]
 
 
 def _resolved(word: str, links: dict[str, str], itself: bool) -> str:
