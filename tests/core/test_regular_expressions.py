@@ -6,8 +6,10 @@ import importlib
 import pkgutil
 import re
 
+import re2
+
 import interlock
-from interlock.core import compile_late_patterns, late_pattern
+from interlock.core import compile_late_patterns, late_pattern, span_search
 
 
 def test_every_late_pattern_of_the_package_compiles() -> None:
@@ -31,3 +33,14 @@ def test_a_late_pattern_has_what_a_pattern_has() -> None:
     assert late.sub("-", "aab c a") == made.sub("-", "aab c a")
     assert late.fullmatch("aab") is not None
     assert late.findall("a b aa") == ["a", "aa"]
+
+
+def test_a_span_search_finds_what_the_pattern_finds() -> None:
+    pattern = re2.compile(rb"\bline \d+|\d+(?:ms|s)\b")
+    search, text, found, at = span_search(pattern), "in 12ms at line 7 – twice: line 12, 3s".encode(), [], 0
+    while (span := search(text, at)) != (-1, -1):
+        found.append(span)
+        at = span[1]
+    assert found == [match.span() for match in pattern.finditer(text)]
+    assert [text[start:end] for start, end in found] == [b"12ms", b"line 7", b"line 12", b"3s"]
+    assert search(b"", 0) == (-1, -1)

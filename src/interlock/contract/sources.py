@@ -86,12 +86,15 @@ def _tighten(contract: Contract, context: Context) -> Contract:
         said += clauses_in(context.instructions, TASK_FILE, runs=False)
     if not said:
         return contract
-    said = [_settled(clause, context.workspace) for clause in said]
-    values = {key: tuple(clause.value for clause in said if clause.key == key) for key in CLAUSE_KEYS}
-    narrowed = () if contract.may_change and not contract.narrowed and _by_option(contract) else values["may_change"]
+    values: dict[ClauseKey, tuple[str, ...]] = {}
+    for at, clause in enumerate(said):
+        clause = said[at] = _settled(clause, context.workspace)
+        values[clause.key] = (*values.get(clause.key, ()), clause.value)
+    only = values.pop("may_change", ())
+    narrowed = () if contract.may_change and not contract.narrowed and _by_option(contract) else only
     return replace(
         contract,
-        **{key: _joined(getattr(contract, key), values[key]) for key in ADDING},
+        **{key: _joined(getattr(contract, key), more) for key, more in values.items() if key in ADDING},
         narrowed=_joined(contract.narrowed, narrowed),
         origins=_origins(contract.origins, tuple(said)),
     )

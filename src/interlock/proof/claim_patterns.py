@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import cached_property
 
 import re2
@@ -214,12 +214,15 @@ class Sieve:
             sets.append((made, group))
         return sets
 
-    def possible(self, text: str) -> list[int]:
-        """The indexes of the patterns that may match, in order."""
+    def possible(self, text: str, among: Set[int] | None = None) -> list[int]:
+        """The indexes of the patterns that may match, in order.
+
+        `among`: those that may match in the text that this one is a part of; only their sets are searched.
+        """
         plain = text.encode("utf-8", "replace").translate(None, b"*_#")
         found: list[int] = []
         for made, group in self._sets:
-            if hits := made.Match(plain):
+            if (among is None or not among.isdisjoint(group)) and (hits := made.Match(plain)):
                 found += [group[hit] for hit in hits]
         found.sort()
         return found

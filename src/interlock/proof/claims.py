@@ -6,7 +6,7 @@ Precision before recall: a plan, a hope, a condition, a quotation or the summary
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import lru_cache
 
 import re2
@@ -130,9 +130,9 @@ def read_claims(text: str) -> tuple[Claim, ...]:
     if not possible:
         return ()
     found: dict[tuple[str, str], Claim] = {}
-    before = ""
-    for sentence in _sentences(read, whole=_THEY in possible) if possible != [_FILES] else ():
-        can = _SIEVE.possible(sentence)
+    before, among = "", frozenset(possible)
+    for sentence in _sentences(read, among) if possible != [_FILES] else ():
+        can = _SIEVE.possible(sentence, among)
         for kind, pattern in [PATTERNS[at - _FIRST] for at in can if at >= _FIRST]:
             match = pattern.search(sentence)
             if (
@@ -196,16 +196,16 @@ def _subject(kind: ClaimKind, sentence: str) -> str:
     return (found[1] or found[2] or "") if found is not None else ""
 
 
-def _may_claim(line: str) -> bool:
-    return len(line) <= SHORT or line.isspace() or bool(_SIEVE.possible(line))
+def _may_claim(line: str, possible: Set[int]) -> bool:
+    return len(line) <= SHORT or line.isspace() or bool(_SIEVE.possible(line, possible))
 
 
-def _sentences(text: str, *, whole: bool = True) -> Iterator[str]:
-    """The sentences of a text; unless `whole`, only of lines that may contain a claim."""
+def _sentences(text: str, possible: Set[int]) -> Iterator[str]:
+    """The sentences of a text; only of lines that may contain a claim, unless one may refer to the sentence before."""
     text = _CODE.sub("\n", text) if "```" in text or "~~~" in text else text
-    if not whole and text.isascii():
+    if _THEY not in possible and text.isascii():
         # Some non-ASCII characters join lines, and a placeholder for a line is not a sentence.
-        text = "\n".join([line if _may_claim(line) else "x" for line in text.split("\n")])
+        text = "\n".join([line if _may_claim(line, possible) else "x" for line in text.split("\n")])
     text = _QUOTED_LINE.sub("", text) if ">" in text else text
     text = _QUOTE.sub('""', text) if '"' in text or "'" in text or not text.isascii() else text
     text = _MARKUP.sub("", text) if _MARKED.search(text) else text
