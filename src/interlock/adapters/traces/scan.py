@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from msgspec import Struct
@@ -15,8 +15,8 @@ from ...runtime import DecisionPipeline, Plugins
 from .lines import LineError
 from .trace_events import TraceBegin, TraceEnd, TraceEvent, read_batches
 
-TOGETHER = 1_000
-"""The most steps that are processed together."""
+TOGETHER = 3_000
+"""Events that are processed together."""
 
 
 class Finding(Struct, frozen=True):
@@ -90,7 +90,7 @@ class TraceScanner:
         for name in files:
             try:
                 # A program that pipes in traces may wait for a result before it sends the next one.
-                for events in _gather(read_batches(name), 1 if name == "-" else TOGETHER):
+                for events in read_batches(name, 1 if name == "-" else TOGETHER):
                     for result in self.process(events):
                         yield name, result
             except BadInput as error:
@@ -168,18 +168,6 @@ class _Trace:
             tests=self._tests.facts(),
             ending=self._pipeline.proof.ending,
         )
-
-
-def _gather(batches: Iterable[list[TraceEvent]], together: int) -> Iterator[list[TraceEvent]]:
-    """Combine batches into groups of at least this many events."""
-    gathered: list[TraceEvent] = []
-    for events in batches:
-        gathered += events
-        if len(gathered) >= together:
-            yield gathered
-            gathered = []
-    if gathered:
-        yield gathered
 
 
 def _run_of(event: TraceEvent) -> str | None:

@@ -14,6 +14,9 @@ from .common_format import LineShape, LooseStep, LooseTrace, shape_of, tighten
 from .lines import LineError, read_lines
 from .transcript import Transcript, TranscriptLine
 
+BATCH_BYTES = 8 * 1024 * 1024
+"""Lines that are processed together have at most this size, or are a single line: memory must stay bounded."""
+
 TODO = "See docs/traces.md for the three kinds of line that scan reads"
 
 
@@ -38,12 +41,21 @@ _step = json_decoder(LooseStep)
 _transcript = json_decoder(TranscriptLine)
 
 
-def read_batches(name: str) -> Iterator[list[TraceEvent]]:
-    """All events of a file, batched by line. BadInput if the file cannot be opened."""
-    feed = Feed(name)
+def read_batches(name: str, together: int = 1) -> Iterator[list[TraceEvent]]:
+    """All events of a file, in batches of whole lines: at least so many events, or fewer if their lines are long.
+
+    BadInput if the file cannot be opened.
+    """
+    feed, size = Feed(name), 0
+    gathered: list[TraceEvent] = []
     for number, line in read_some_lines(name):
-        yield feed.read(number, line)
-    yield [*feed.finish()]
+        gathered += feed.read(number, line)
+        size += 0 if isinstance(line, LineError) else len(line)
+        if len(gathered) >= together or (gathered and size >= BATCH_BYTES):
+            yield gathered
+            gathered, size = [], 0
+    if gathered := [*gathered, *feed.finish()]:
+        yield gathered
 
 
 def read_some_lines(name: str) -> Iterator[tuple[int, bytes | LineError]]:
