@@ -149,7 +149,7 @@ def is_vital(name: str, arguments: dict[str, object]) -> bool:
         return False
     kinds = [value.lower() for key, value in texts(arguments) if key in KIND]
     things = {word.rstrip("s") for each in (name, *kinds) for word in each.split("_")}
-    return real or not things.isdisjoint(VITAL) or FLUSHES.search(name) is not None
+    return real or not things.isdisjoint(VITAL) or VITAL_PAIRS.search(name) is not None
 
 
 KIND = name_set("kind type resource resource_type resourcetype object")
@@ -157,13 +157,13 @@ NAMING = name_set(
     "name namespace environment env project cluster database branch instance stack app service ref target"
 )
 VITAL = name_set(
-    """database db schema table keyspace collection index bucket container_registry cluster namespace instance vm server
+    """database db schema table keyspace collection index bucket cluster namespace instance vm server
     droplet volume disk snapshot backup project repository repo zone domain stack deployment statefulset app
     application service queue topic stream function secret vault environment workspace organization org tenant release
-    pvc persistentvolumeclaim node_pool nodepool hosted_zone warehouse dataset"""
+    pvc persistentvolumeclaim warehouse dataset"""
 )
 """Arguments that name the kind of thing and the thing; what a service consists of."""
-FLUSHES = late_pattern(r"flush_?(?:all|db)")
+VITAL_PAIRS = late_pattern(r"flush_?(?:all|db)|resource_group|node_?pool|hosted_zone|container_registry")
 
 
 def operations(arguments: dict[str, object]) -> list[dict[str, object]]:

@@ -33,6 +33,7 @@ HERES = ("cwd()", "Dir.pwd", "dirname", "__DIR__")
 """The working directory or the script's own, and substrings of such code."""
 HOME_IN_GO = late_pattern(r"\b(\w{1,64}),\s{0,4}\w{1,64}\s{0,4}:?=\s{0,4}os\.UserHomeDir\(\)")
 HOME_RENAMED = late_pattern(r"\bhomedir(?:\s{0,4}:|\s{1,4}as\s)\s{0,4}([A-Za-z_]\w{0,63})")
+CHAINED = late_pattern(r"'([~.])'\.joinpath\(")
 FILLED = late_pattern(r"[$#]\{'([~.])'\}|(?<=[fF]['\"])\{'([~.])'\}")
 """One of these inside a text: `${homedir()}/x`."""
 
@@ -79,6 +80,8 @@ def spell_out(code: str) -> str:
         code = HOME.sub("'~'", HOME_IN_GO.sub(r"\1 := '~'", code) if "UserHomeDir" in code else code)
     if _has(code, HERES):
         code = HERE.sub("'.'", code)
+    if ".joinpath(" in code:
+        code = CHAINED.sub(r"os.path.join('\1', ", code)
     if "{'" in code:
         code = FILLED.sub(lambda found: found[1] or found[2], code)
     return code

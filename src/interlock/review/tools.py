@@ -357,7 +357,8 @@ def read_request(name: str, arguments: dict[str, object], cwd: str | None) -> To
     """A tool that uses the network; with a method and a URL it is a request that rules can match."""
     url, method = arguments.get("url"), arguments.get("method")
     if not isinstance(url, str):
-        return ToolCall(NO_SCRIPT, "network")
+        sent = sent_secret(name, arguments, cwd) if "sends" in signs_of(name) else ()
+        return ToolCall(Script(sent) if sent else NO_SCRIPT, "network")
     verb = method.upper() if isinstance(method, str) and method else "GET"
     body = arguments.get("body") or arguments.get("data")
     data = ("-d", as_text(body[:MAX_TEXT])) if isinstance(body, str) else ()

@@ -354,7 +354,7 @@ class ScriptReader(SyntaxWalk):
                 command = replace(command, assignments=settings_for(program, scope))
                 if program == "aws" and any("file://" in arg for arg in words):
                     command = replace(command, args=tuple(with_file(arg, scope) for arg in command.args))
-            if scope.files.ports and is_forwarded(command, scope):
+            if scope.files.ports and program not in ENGINES and is_forwarded(command, scope):
                 command = replace(command, via=(*command.via, "tunnel"))
         if program in TUNNELS:
             note_tunnel(command, scope)
