@@ -13,13 +13,14 @@ import re2
 from msgspec import Struct
 
 from ..core import late_pattern
-from .code_signs import signs_in
+from .code_signs import acting_parts, signs_in
 from .code_tokens import assigned, calls, unquote
 from .own_things import OwnThings
 from .spelling import other_names, spell_out
 from .wordlist import name_set
 
 MAX_CODE = 16_384
+"""Characters of code that are read; of longer code, the parts that may act."""
 MAX_CALLS = 64
 MAX_NESTING = 3
 
@@ -35,17 +36,19 @@ class CodeCall(Struct, frozen=True):
 @lru_cache(64)
 def read_calls(code: str, depth: int = 0) -> list[CodeCall]:
     """The calls that act, in order, as commands. Bounded in length, tokens and nesting; do not modify the list."""
-    code = code[:MAX_CODE]
     if depth >= MAX_NESTING or not signs_in(code).acts:
         return []
     found: list[CodeCall] = []
+    if len(code) > MAX_CODE:
+        code, is_whole = acting_parts(code, MAX_CODE)
+        found = [] if is_whole else [CodeCall(("unread",))]
     code = spell_out(code)
     aliases = {alias: name for name, alias in ALIASED.findall(code)} if " as " in code else {}
     aliases |= other_names(code, acts)
     if "unlink" in code:
         code = UNLINK_GLOB.sub("unlink ", code)
     if is_worth_reading(code, aliases):
-        found = _read_calls(code, aliases, depth)
+        found += _read_calls(code, aliases, depth)
     if ".close(" in code or ".truncate(" in code:
         found += [CodeCall(script=f"> '{path}'") for path in EMPTIED.findall(code)[:MAX_CALLS]]
     if "boto3" in code and ALL_OBJECTS.search(code):

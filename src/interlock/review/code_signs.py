@@ -51,7 +51,31 @@ EVALUATES = (
     r"|\bexec\(|runpy|from_string"
 )
 
+NAMES = r"\b(?:import|require|use)\b|=\s*[rbfu]?[\"'](?:/|~|\.\.)"
+"""What calls that act refer to: modules, and paths that are given a name."""
+
+BEFORE, AFTER = 160, 320
+"""Bytes around a sign that are kept, if its line is longer."""
+
 MEMORY = 32 * 1024 * 1024
+
+
+def acting_parts(code: str, most: int) -> tuple[str, bool]:
+    """The lines of long code that may act, up to `most` characters, and whether that is all of them."""
+    text, parts, end, size = code.encode("utf-8", "replace"), [], 0, 0
+    for sign in _long_signs().finditer(text):
+        if sign.end() <= end:
+            continue
+        line = text.rfind(b"\n", max(end, sign.start() - BEFORE), sign.start()) + 1
+        start = max(line or sign.start() - BEFORE, end)
+        end = text.find(b"\n", sign.end(), sign.end() + AFTER)
+        end = end if end >= 0 else min(sign.end() + AFTER, len(text))
+        parts.append(text[start:end])
+        size += end - start + 1
+        if size > most:
+            break
+    joined = b"\n".join(parts).decode("utf-8", "replace")
+    return joined[:most], size <= most
 
 
 @cache
@@ -63,3 +87,8 @@ def _signs() -> re2.Set:
         found.Add(expression)
     found.Compile()
     return found
+
+
+@cache
+def _long_signs() -> re2._Regexp[bytes]:
+    return re2.compile(f"{ACTS}|{NAMES}".encode())

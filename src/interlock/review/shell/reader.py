@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 
@@ -91,6 +91,8 @@ def read_script(text: str, cwd: str | None = None, known: Mapping[str, KnownFile
     reader.read(text, ShellScope(cwd, files), NOTHING)
     if not reader.complete:
         reader.read_roughly(text, ShellScope(cwd, files))
+    if len(text) > MAX_CHARACTERS and "<<" in text:
+        reader.read_heredocs(text, ShellScope(cwd, files))
     if len(text) > MAX_CHARACTERS and ACTING.Match(unread(text).encode("utf-8", "replace")):
         reader.commands.append(Command(program="unread", cwd=cwd))
     return reader.script(files)
@@ -106,6 +108,8 @@ ACTING.Compile()
 ACTING_WORD = re.compile(_ACTS)
 PIECE_END = re.compile(r"[\n;]|\Z")
 """Words of commands that act, for the part of a script that is too long to parse; and where such a command ends."""
+
+HEREDOC_SIGN = re.compile(r"<<-?[ \t]*['\"]?\w+['\"]?")
 
 MAX_PIECES = 48
 MAX_PIECE = 200
@@ -188,7 +192,6 @@ class ScriptReader(SyntaxWalk):
 
     def read_roughly(self, text: str, scope: ShellScope) -> None:
         """Read an incompletely parsed script word by word as well, so that plain commands in it are still found."""
-        seen = {(command.program, command.args) for command in self.commands}
         rough = ScriptReader(level=1)
         rough._pieces_left = 0
         flow = NOTHING
@@ -197,7 +200,21 @@ class ScriptReader(SyntaxWalk):
         ):
             if words:
                 flow = rough.execute(words, scope, flow if piped else NOTHING)
-        for command in rough.commands:
+        self._add_new(rough.commands)
+
+    def read_heredocs(self, text: str, scope: ShellScope) -> None:
+        """Read what the heredocs of a long script feed to shells and interpreters."""
+        for found in islice(HEREDOC.finditer(text), MAX_HEREDOCS):
+            first, _, body = text[text.rfind("\n", 0, found.start()) + 1 : found.end()].partition("\n")
+            rough, flow, given = ScriptReader(level=1), NOTHING, PipeContent(body.rpartition("\n")[0])
+            for words, piped in rough_commands(HEREDOC_SIGN.sub(" ", first), scope.copy()):
+                if words:
+                    flow = rough.execute(words, scope.copy(), flow if piped else given)
+            self._add_new(rough.commands)
+
+    def _add_new(self, commands: Iterable[Command]) -> None:
+        seen = {(command.program, command.args) for command in self.commands}
+        for command in commands:
             if (command.program, command.args) not in seen and len(self.commands) < MAX_COMMANDS:
                 seen.add((command.program, command.args))
                 self.commands.append(command)
