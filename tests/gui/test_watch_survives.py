@@ -243,4 +243,4 @@ def test_gui_watch_outlives_ten_thousand_exceptions_with_every_event_in_its_jour
     assert [record.kind for record in records].count("gui_event") == TIMES
     assert summary is not None
     assert summary.status == "done"
-    assert (logs[-1]["event"], logs[-1]["on_event"]) == ("parts of the watch raised exceptions", TIMES)
+    assert (logs[-1]["event"], logs[-1]["on_event"]) == ("parts of the monitor raised exceptions", TIMES)

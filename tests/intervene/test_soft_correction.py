@@ -66,7 +66,7 @@ def test_resource_spiral_names_usage_needless_work_smaller_batches_and_cleaning_
 
 
 def test_what_the_run_does_not_know_is_taken_from_the_detector():
-    assert "progress costs, x1.8" in said(issue("resource_spiral", details={"growth": 1.8}), run())
+    assert "the cost of progress, x1.8" in said(issue("resource_spiral", details={"growth": 1.8}), run())
     assert "The expected paths: /w" in said(issue("scope_creep", details={"roots": ["/w"], "path": "/etc/x"}), run())
 
 

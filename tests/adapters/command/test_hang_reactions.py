@@ -59,7 +59,7 @@ class Hanging:
 
     def answer(self, kind: WedgedKind, steps: int = 3) -> None:
         self.answers.react(
-            Liveness("wedged", 0.0, "nothing moves", wedged=kind), kind, Probes(now=0, wall=0, steps=steps)
+            Liveness("wedged", 0.0, "nothing moves", wedged=kind), kind, Probes(now=0, wall_time=0, steps=steps)
         )
 
     def given(self) -> list[str]:

@@ -91,7 +91,7 @@ def read_script(text: str, cwd: str | None = None, known: Mapping[str, KnownFile
     reader.read(text, ShellScope(cwd, files), NOTHING)
     if not reader.complete:
         reader.read_roughly(text, ShellScope(cwd, files))
-    if len(text) > MAX_CHARACTERS and "<<" in text:
+    if len(text) > MAX_CHARACTERS and 0 < text.count("<<") <= MAX_HEREDOCS:
         reader.read_heredocs(text, ShellScope(cwd, files))
     if len(text) > MAX_CHARACTERS and ACTING.Match(unread(text).encode("utf-8", "replace")):
         reader.commands.append(Command(program="unread", cwd=cwd))
