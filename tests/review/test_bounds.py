@@ -8,7 +8,15 @@ from interlock.config.schema import Review as ReviewConfig
 from interlock.core import Context, Step, Tool
 from interlock.review import Reviewer, review_command
 from interlock.review.shell import read_script
-from interlock.review.shell.bounds import MAX_CHARACTERS, MAX_CODE, MAX_COMMANDS, code_of, is_short, statements
+from interlock.review.shell.bounds import (
+    MAX_CHARACTERS,
+    MAX_CODE,
+    MAX_COMMANDS,
+    MAX_MORE,
+    code_of,
+    is_short,
+    statements,
+)
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -78,7 +86,7 @@ HOSTILE = {
 def test_hostile_input_ends(text: str) -> None:
     review = review_command(text)
     assert 0 <= review.risk <= 1
-    assert len(read_script(text).commands) <= MAX_COMMANDS
+    assert len(read_script(text).commands) <= MAX_COMMANDS + MAX_MORE + 1
 
 
 @pytest.mark.parametrize(

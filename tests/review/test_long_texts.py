@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from interlock.review import review_command
+from interlock.config import Config
+from interlock.core import Context, Step, Tool
+from interlock.review import Reviewer, review_command
 
 PADS = [f"echo line{number} && mkdir -p d{number}" for number in range(1500)]
 CODE = [f"x{number} = {number}" for number in range(3000)]
@@ -44,3 +46,55 @@ def test_long_harmless_texts_are_allowed(feeds: str) -> None:
 def test_code_with_more_that_acts_than_can_be_read_is_not_allowed() -> None:
     acting = [f"os.remove('build/{number}.o')" for number in range(2000)]
     assert review_command("python3 - <<'E'\nimport os\n" + "\n".join(acting) + "\nE").verdict != "allow"
+
+
+@pytest.mark.parametrize("where", ["start", "middle", "end"])
+@pytest.mark.parametrize("copies", [1, 4, 20])
+@pytest.mark.parametrize(
+    ("name", "line", "runs"),
+    [
+        ("x.py", "import shutil; shutil.rmtree('/home')", "python x.py"),
+        ("x.sh", "rm -rf ~", "bash x.sh"),
+        ("x.js", "require('fs').rmSync('/home', {recursive: true})", "node x.js"),
+    ],
+)
+def test_a_long_file_that_was_written_is_known_when_it_runs(
+    name: str, line: str, runs: str, copies: int, where: str
+) -> None:
+    lines = (PADS if name == "x.sh" else CODE) * copies
+    reviewer = Reviewer(Config().review, Context())
+    assert reviewer.review(tool_call("Write", {"file_path": name, "content": "\n".join(lines)})).verdict == "allow"
+    assert reviewer.review(tool_call("Bash", {"command": runs})).verdict == "allow"
+    text = with_line(lines, line, where)
+    assert reviewer.review(tool_call("Write", {"file_path": name, "content": text})).verdict == "allow"
+    assert reviewer.review(tool_call("Bash", {"command": runs})).verdict == "block"
+
+
+def tool_call(name: str, arguments: dict[str, object]) -> Step:
+    return Step(
+        run_id="r", index=1, time=1.0, role="assistant", kind="tool_call", content="", tool=Tool(name, arguments)
+    )
+
+
+@pytest.mark.parametrize("feeds", ["bash <<'E'\n{}\nE\nls", "bash -c '{}'", "{}"])
+@pytest.mark.parametrize("times", [100, 500, 1000, 3000])
+@pytest.mark.parametrize(
+    "padding", ["echo hi | cat", "echo a && echo b", "[ -f a ] && echo yes || echo no", "mkdir -p d", "x=$(date)"]
+)
+def test_padding_hides_nothing_at_any_length(padding: str, times: int, feeds: str) -> None:
+    script = "\n".join([*[padding] * times, "rm -rf /srv/data"])
+    assert review_command(feeds.format(script)).verdict == "block"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "for a in 1 2 3 4 5 6 7 8 9 10 11 12; do for b in a b c d e f g h i j k l; do for c in 1 2 3 4 5 6 7 8 9 10; do "
+        "python train.py --a $a --b $b --c $c; done; done; done",
+        "for i in {1..5000}; do touch f$i; mkdir -p d$i; done",
+        "\n".join(f"mkdir -p d{number} && cp a d{number}/" for number in range(900)),
+    ],
+    ids=["nested loops", "a long loop", "many lines"],
+)
+def test_many_harmless_commands_are_allowed(script: str) -> None:
+    assert review_command(script).verdict == "allow"

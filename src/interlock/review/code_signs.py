@@ -54,6 +54,12 @@ EVALUATES = (
 NAMES = r"\b(?:import|require|use)\b|=\s*[rbfu]?[\"'](?:/|~|\.\.)"
 """What calls that act refer to: modules, and paths that are given a name."""
 
+COMMANDS = (
+    r"\b(?:dd|mkfs|shred|curl|wget|nc|ncat|socat|ssh|scp|rsync|sudo|chmod|chown|eval|git|docker|kubectl|aws|psql|mysql|mv"
+    r"|crontab|base64)\b|/dev/"
+)
+"""Programs that act, in the middle of a long script."""
+
 BEFORE, AFTER = 160, 320
 """Bytes around a sign that are kept, if its line is longer."""
 
@@ -61,7 +67,7 @@ MEMORY = 32 * 1024 * 1024
 
 
 def acting_parts(code: str, most: int) -> tuple[str, bool]:
-    """The lines of long code that may act, up to `most` characters, and whether that is all of them."""
+    """The lines of a long text that may act, up to `most` characters, and whether that is all of them."""
     text, parts, end, size = code.encode("utf-8", "replace"), [], 0, 0
     for sign in _long_signs().finditer(text):
         if sign.end() <= end:
@@ -91,4 +97,4 @@ def _signs() -> re2.Set:
 
 @cache
 def _long_signs() -> re2._Regexp[bytes]:
-    return re2.compile(f"{ACTS}|{NAMES}".encode())
+    return re2.compile("|".join((ACTS, SENDS, EVALUATES, NAMES, COMMANDS)).encode())

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from .wordlist import as_text
-from .written_files import MAX_TEXT, Write
+from .written_files import MAX_TEXT, Write, shortened
 
 MAX_EDITS = 256
 """Edits of one call that are checked."""
@@ -107,4 +107,4 @@ def _patched(patch: str) -> Iterator[Write]:
 
 def _bounded(text: str) -> str:
     """The text, or its beginning and its end."""
-    return as_text(text if len(text) <= MAX_TEXT * 2 else f"{text[:MAX_TEXT]}\n{text[-MAX_TEXT:]}")
+    return as_text(text if len(text) <= MAX_TEXT * 2 else shortened(text))

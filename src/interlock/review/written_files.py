@@ -8,6 +8,7 @@ import re2
 from msgspec import Struct
 from msgspec.structs import replace
 
+from .code_signs import acting_parts
 from .judgement import SHORT, read_text
 from .shell import KnownFile, Script, read_code
 from .shell.build_files import may_be_loaded
@@ -18,7 +19,18 @@ MAX_FILES = 128
 """Files kept; the oldest is dropped first."""
 
 MAX_TEXT = 16_384
-"""Characters of one file: harmful code needs far less, and the end is kept too."""
+"""Characters of one file: of a longer one its beginning, its end, and what may act in between."""
+
+EDGE = MAX_TEXT // 4
+
+
+def shortened(text: str) -> str:
+    """What is known of a file's text."""
+    if len(text) <= MAX_TEXT:
+        return text
+    middle, _ = acting_parts(text[EDGE:-EDGE], MAX_TEXT - 2 * EDGE - 2)
+    return f"{text[:EDGE]}\n{middle}\n{text[-EDGE:]}"
+
 
 MAX_TOTAL = 131_072
 """Characters of all files together. They are stored with the run's state."""
@@ -103,8 +115,7 @@ class WrittenFiles(Struct):
                 names.remove(place)
         text = file.text
         if text is not None:
-            if len(text) > MAX_TEXT:
-                text = f"{text[: MAX_TEXT // 2]}\n{text[-MAX_TEXT // 2 :]}"
+            text = shortened(text)
             kept = text if may_matter(text) or "/.env" in f"/{place}" or ENV_FILE.search(place) else None
             if kept is not file.text:
                 file = replace(file, text=kept)

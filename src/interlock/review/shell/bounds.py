@@ -30,6 +30,9 @@ MAX_DEPTH = 40
 MAX_COMMANDS = 1_000
 """Commands kept per review."""
 
+MAX_MORE = 200
+"""Further commands that are kept, other than those that only print: padding must not hide what follows it."""
+
 MAX_WRAPPERS = 24
 """Wrappers around one command."""
 

@@ -90,7 +90,7 @@ def read_script(text: str, cwd: str | None = None, known: Mapping[str, KnownFile
     reader, files = ScriptReader(), Files(known)
     reader.read(text, ShellScope(cwd, files), NOTHING)
     if not reader.complete:
-        reader.read_roughly(text, ShellScope(cwd, files))
+        reader.read_roughly(text, ShellScope(cwd, files), MAX_PIECES)
     if len(text) > MAX_CHARACTERS and 0 < text.count("<<") <= MAX_HEREDOCS:
         reader.read_heredocs(text, ShellScope(cwd, files))
     if len(text) > MAX_CHARACTERS and ACTING.Match(unread(text).encode("utf-8", "replace")):
@@ -186,14 +186,22 @@ class ScriptReader(SyntaxWalk):
             self.complete = False
             self._read_acting(text, scope)
         self._level += 1
-        outs = [self._statement(each, scope, flow) for each in found[:MAX_STATEMENTS]]
+        outs = []
+        for count, each in enumerate(found[:MAX_STATEMENTS]):
+            outs.append(self._statement(each, scope, flow))
+            if self._nodes < 0:
+                self._read_acting("\n".join(found[count:]), scope)
+                break
         self._level -= 1
         return self.together(outs)
 
-    def read_roughly(self, text: str, scope: ShellScope) -> None:
-        """Read an incompletely parsed script word by word as well, so that plain commands in it are still found."""
+    def read_roughly(self, text: str, scope: ShellScope, pieces: int = 0) -> None:
+        """Read an incompletely parsed script word by word as well, so that plain commands in it are still found.
+
+        `pieces` of a script inside it may be read if that is too long.
+        """
         rough = ScriptReader(level=1)
-        rough._pieces_left = 0
+        rough._pieces_left = pieces
         flow = NOTHING
         for words, piped in rough_commands(
             HEREDOC.sub(" ", cut(text)) if text.count("<<") <= MAX_HEREDOCS else cut(text), scope
@@ -215,9 +223,9 @@ class ScriptReader(SyntaxWalk):
     def _add_new(self, commands: Iterable[Command]) -> None:
         seen = {(command.program, command.args) for command in self.commands}
         for command in commands:
-            if (command.program, command.args) not in seen and len(self.commands) < MAX_COMMANDS:
+            if (command.program, command.args) not in seen:
                 seen.add((command.program, command.args))
-                self.commands.append(command)
+                self.add(command)
 
     def _read_acting(self, text: str, scope: ShellScope) -> None:
         """Read the commands that act in a script inside the script that is too long: only here is its text known."""

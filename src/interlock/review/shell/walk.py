@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tree_sitter import Node
 
 from ...core import late_pattern
-from .bounds import MAX_COMMANDS, MAX_DEPTH, MAX_NODES
+from .bounds import MAX_COMMANDS, MAX_DEPTH, MAX_MORE, MAX_NODES
 from .flows import MAX_ELEMENTS, fed, keep
 from .model import NOTHING, Command, PipeContent, Redirect, one_after_another, through_pipe
 from .scope import ShellScope
@@ -38,6 +38,15 @@ MAX_LOOP_VALUES = 64
 """Values of a `for` and lines of a `while read` that are followed."""
 
 
+PRINTING = frozenset(("echo", "printf", "cat", "true", ":", "test", "[", "ls", "pwd", "date", "sleep", "grep", "wc"))
+"""Programs that only print or test something, unless their output is redirected."""
+
+DESTROYING = frozenset(
+    ("rm", "dd", "mkfs", "shred", "unlink", "truncate", "sudo", "eval", "kubectl", "aws", "psql", "mysql")
+)
+"""Programs that may destroy what nothing brings back: a script is not allowed if one of them remains unread."""
+
+
 class SyntaxWalk(ABC):
     """Splits a tree into commands whose words are known, and passes each to `execute`."""
 
@@ -65,15 +74,21 @@ class SyntaxWalk(ABC):
 
     def add(self, command: Command) -> None:
         """Record a command."""
-        if len(self.commands) >= MAX_COMMANDS:
+        kept = len(self.commands)
+        if kept >= MAX_COMMANDS:
             self.complete = False
-            return
+            if kept > MAX_COMMANDS + MAX_MORE or (command.program in PRINTING and not command.redirects):
+                return
+            if kept == MAX_COMMANDS + MAX_MORE:
+                if command.program not in DESTROYING:
+                    return
+                command = Command(program="unread", cwd=command.cwd)
         self.commands.append(replace(command, evidence=self.evidence) if self.evidence else command)
 
     def run(self, node: Node, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """Run one statement; return what continues through the pipe."""
         self._nodes -= 1
-        if self._nodes < 0 or self._depth >= MAX_DEPTH or len(self.commands) >= MAX_COMMANDS:
+        if self._nodes < 0 or self._depth >= MAX_DEPTH:
             self.complete = False
             return NOTHING
         kind = node.type
