@@ -98,3 +98,17 @@ def test_padding_hides_nothing_at_any_length(padding: str, times: int, feeds: st
 )
 def test_many_harmless_commands_are_allowed(script: str) -> None:
     assert review_command(script).verdict == "allow"
+
+
+@pytest.mark.parametrize("feeds", ["psql shop <<'E'\n{}\nE", 'psql -d shop -c "{}"', "cat <<'E' | mysql shop\n{}\nE"])
+@pytest.mark.parametrize("where", ["start", "middle", "end"])
+@pytest.mark.parametrize("times", [10, 500, 1500])
+def test_a_statement_that_destroys_is_found_among_many(times: int, where: str, feeds: str) -> None:
+    harmless = [f"SELECT * FROM users WHERE id = {number};" for number in range(times)]
+    assert review_command(feeds.format("\n".join(harmless))).verdict == "allow"
+    assert review_command(feeds.format(with_line(harmless, "DROP TABLE users;", where))).verdict == "block"
+
+
+def test_statements_in_literals_of_a_long_script_are_data() -> None:
+    rows = ["INSERT INTO log VALUES ('please drop table x; delete from y\ndelete from users\n');"] * 300
+    assert review_command("psql shop <<'E'\n{}\nE".format("\n".join(rows))).verdict == "allow"

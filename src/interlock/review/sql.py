@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 import re2
 
 from ..core import late_pattern
 
-MAX_SQL = 16_384
+MAX_SQL = 131_072
 MAX_STATEMENTS = 500
+"""Statements that may change something."""
 MAX_STATEMENT = 4_096
 """Characters of one statement, excluding literals."""
 
@@ -25,6 +27,7 @@ KINDS: dict[str, str] = {
 """Every kind that a rule may name."""
 
 LITERALS = re2.compile(r"--[^\n]*|(?s:/\*(!\d*)?(.*?)\*/)|'(?:[^'\\]|''|\\.)*'|(?s:\$\$.*?\$\$)")
+CHANGES = late_pattern(r"(?i)drop|truncate|delete|update|purge|reset|vacuum|shutdown")
 BARE = late_pattern(
     r"\s*(?:delete\s+from\s+\S|drop\s+(?:table|database|schema|index|view|user|role|keyspace|materialized|function|trigger|sequence|column|collection|warehouse|tablespace)\s+\S"
     r"|truncate\s+(?:table\s+)?[\w.\"`\[]+|update\s+\S+\s+set\s|alter\s+(?:table|database|schema|user)\s+\S|insert\s+into\s|select\s[\s\S]*?\sfrom\s|grant\s+\w{1,32}\b[\s\S]*?\sto\s"
@@ -85,7 +88,8 @@ def kinds_of(text: str) -> frozenset[str]:
     if "\\" in bare:
         bare = CLIENT_LINE.sub(";", bare)
     found: set[str] = set()
-    for statement in bare.split(";", MAX_STATEMENTS):
+    changing = (each for each in bare.split(";") if CHANGES.search(each) is not None)
+    for statement in islice(changing, MAX_STATEMENTS):
         found |= kinds_of_one(statement[:MAX_STATEMENT])
     return frozenset(found)
 

@@ -100,7 +100,7 @@ def read_script(text: str, cwd: str | None = None, known: Mapping[str, KnownFile
 
 _ACTS = (
     r"\b(?:rm|dd|mkfs|shred|curl|wget|nc|ncat|socat|ssh|scp|rsync|sudo|chmod|chown|eval|exec|kill|git|docker|kubectl"
-    r"|aws|psql|mysql|unlink|truncate|rmtree|mv|crontab|base64)\b|/dev/"
+    r"|aws|psql|mysql|unlink|truncate|rmtree|mv|crontab|base64)\b|/dev/|(?i:drop\s+(?:table|database|schema)|delete\s+from)"
 )
 ACTING = re2.Set.SearchSet()
 ACTING.Add(_ACTS)
@@ -221,10 +221,10 @@ class ScriptReader(SyntaxWalk):
             self._add_new(rough.commands)
 
     def _add_new(self, commands: Iterable[Command]) -> None:
-        seen = {(command.program, command.args) for command in self.commands}
+        seen = {(command.program, command.args, command.code) for command in self.commands}
         for command in commands:
-            if (command.program, command.args) not in seen:
-                seen.add((command.program, command.args))
+            if (key := (command.program, command.args, command.code)) not in seen:
+                seen.add(key)
                 self.add(command)
 
     def _read_acting(self, text: str, scope: ShellScope) -> None:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from urllib.parse import unquote
 
+import re2
+
 from ...core import late_pattern
 from ..paths import zones
 from ..sql import kinds_of
@@ -183,10 +185,12 @@ def stated(command: Command) -> list[str]:
         return []
     found: list[str] = []
     # Once with comments and once without: a comment may be part of a string, and a name may be behind one.
-    for code in (command.code, without_comments(command.code)):
+    codes = (command.code, without_comments(command.code)) if "/*" in command.code else (command.code,)
+    for code in codes:
         if LEAVES.search(code):
             return [""]  # unknown
-        found += OTHER_DATABASE.findall(code)
+        if NAMES_DATABASE.search(code):
+            found += OTHER_DATABASE.findall(code)
         if command.program in MYSQL:
             found += DROPPED_SCHEMA.findall(code)
         if command.program in QUALIFYING:
@@ -236,10 +240,13 @@ CONNECTS = late_pattern(
 KEYWORDS = late_pattern(r"\b(host|hostaddr|hostname|dbname|database)\s{0,4}=\s{0,4}[\"']([^\"'\n]{1,200})[\"']")
 """Calls by which code connects, with the literal argument, and keyword arguments that name a host or a database."""
 
-OTHER_DATABASE = late_pattern(
+_OTHER_DATABASE = (
     r"(?i)(?:\bdrop\s{1,8}(?:database|keyspace|user|role|tablespace)\s{1,8}(?:if\s{1,8}exists\s{1,8})?"
     r"|(?:^|[;\n])\s{0,8}(?:use|\\c|\\connect)\s{1,8}|getSiblingDB\(\s{0,4})[\"'`\[]?([\w.$-]{1,80})"
 )
+OTHER_DATABASE = late_pattern(_OTHER_DATABASE)
+NAMES_DATABASE = late_pattern(_OTHER_DATABASE, engine=re2.compile)
+"""The same: this one only finds whether there is any, in less time."""
 QUALIFIED = late_pattern(r"(?i)[`\"\[]?\b([a-z_]\w{0,79})[`\"\]]?\s{0,4}\.\s{0,4}[`\"\[]?\w")
 """Database names in statements: dropped, selected, or before a table's name."""
 
@@ -285,7 +292,8 @@ DROPPED_SCHEMA = late_pattern(r"(?i)\bdrop\s+schema\s+(?:if\s+exists\s+)?[`\"]?(
 SCHEME = late_pattern(r"\A(?:jdbc:)?[a-z0-9+]{2,16}:(?://)?(?:mem:)?")
 LEAVES = late_pattern(
     r"(?i)\\(?:c|connect|u|r|i|ir|include)\b|^\s*:use\b|\bconnect\s|\bconnect\(|\bnew\s+Mongo\b|\bget(?:Sister)?DB\(|\battach\b|\.open\b|\bdblink"
-    r"|\bon\s+cluster\b|\bdrop\s+(?:owned|server)\b|\bfrom\s+program\b"
+    r"|\bon\s+cluster\b|\bdrop\s+(?:owned|server)\b|\bfrom\s+program\b",
+    engine=re2.compile,
 )
 STORES = name_set("aws gsutil mc rclone s3cmd s5cmd azcopy velero")
 ENDPOINT = late_pattern(r"(?:^|--)(?:endpoint-url|endpoint|host)\Z")
