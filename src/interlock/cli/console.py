@@ -15,7 +15,7 @@ from ..core import printable
 def new_table(
     *columns: str, right: Collection[str] = (), wrap: Collection[str] = (), fold: Collection[str] = ()
 ) -> Table:
-    """A table without lines; `right` aligns, `wrap` and `fold` name the columns that may take several lines."""
+    """A table without borders; `right` are columns to align, `wrap` and `fold` those that may take several lines."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for name in columns:
         side: Literal["left", "right"] = "right" if name in right else "left"

@@ -147,7 +147,7 @@ def unit_text(config: Path | None = None) -> str:
 
 
 def unit_path() -> Path:
-    """The path of the user's unit."""
+    """The path of the systemd user unit."""
     home = os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
     return Path(home) / "systemd" / "user" / UNIT
 

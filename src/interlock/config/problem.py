@@ -26,7 +26,7 @@ class ConfigProblem(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"{self.source}:{self.line}" if self.source and self.line else self.source
 
     def error(self) -> BadInput:
-        """The same as an exception."""
+        """This problem as an exception."""
         return BadInput(f"{self.path}: {self.what}" if self.path else self.what, where=self.where, todo=self.todo)
 
     def __str__(self) -> str:

@@ -101,7 +101,7 @@ _CLASSES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
 
 
 def ends(words: str) -> bool:
-    """Whether a phrase ends here, or only gives a reason."""
+    """Whether the phrase ends here, or what follows only gives a reason and names no target."""
     return _END.match(words) is not None
 
 

@@ -57,7 +57,7 @@ def new_request(
     reason: str | None = None,
     batch_id: str | None = None,
 ) -> Request:
-    """A request; its timestamp and attempt are set with each copy."""
+    """A new request; timestamp and attempt are set each time it is sent."""
     return Request(
         schema=0,
         request_id=request_id,

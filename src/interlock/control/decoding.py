@@ -83,7 +83,7 @@ def _decode(data: bytes, kind: Any) -> Any:
 
 
 def fingerprint_of(request: Request) -> bytes:
-    """Encodes command, target and payload, which must be the same for the same request_id."""
+    """Encode command, target and payload, to notice a request_id that is reused for another request."""
     return _fingerprinter.encode((request.command, request.target, request.payload))
 
 

@@ -74,7 +74,7 @@ class AgentDetectors:
         return step.kind == "tool_result" and any(turn.call_id == call_id for turn in self.history.turns)
 
     def follow(self, stuck: Stuck, issue_type: str, step: Step, standing: bool) -> tuple[Stuck, Sign | None]:
-        """Update `stuck` with this step, and return the sign that the step gives."""
+        """Update `stuck` with this step; return whether the step shows the problem again, or that it is over."""
         detector = self.detectors.get(issue_type)
         shown = detector.shows(stuck, standing) if isinstance(detector, StatefulDetector) else standing
         spoke = step.kind == "message" and step.role == "assistant"

@@ -194,7 +194,7 @@ def _masked(message: bytes, asked: bytes, script: bool) -> bytes:
 
 
 def _pieces(text: bytes) -> re.Pattern[bytes]:
-    """The pattern that matches quotations and, if the text may contain any, paths."""
+    """The pattern that matches quoted text and, if the text may contain any, paths."""
     return _PIECE if text.find(b"/") >= 0 else _QUOTED
 
 

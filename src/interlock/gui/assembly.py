@@ -97,7 +97,7 @@ def _layers(screen: Screen, expect_editor: bool) -> list[Layer]:
 
 
 def _blind_spots(screen: Screen) -> list[str]:
-    """What cannot be seen on this display, and what is missing for it."""
+    """What cannot be observed on this display, and what to install to observe it."""
     spots = []
     if screen.windows is None or screen.windows.window_manager() is None:
         spots.append("which window is in front (no window manager)")

@@ -93,7 +93,7 @@ class XTestInput(DisplayInput):
                     self._keys[symbols[level]] = (first + index, level == 1)
 
     def _parts(self, text: str) -> list[str]:
-        """The text in parts that need no more unusual characters than there are free slots."""
+        """Split the text so that no part needs more unmapped characters than there are free keycodes."""
         parts, part, unusual = [], "", set[str]()
         for character in text:
             if self._usual(character) is None:

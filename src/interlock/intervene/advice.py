@@ -223,7 +223,7 @@ class Danger(NamedTuple):
 
 
 def danger_of(issue: Issue) -> Danger:
-    """The danger that the issue's first rule protects from; without a rule, loss."""
+    """The danger that the issue's first rule protects against; loss of data if it has no rule."""
     rules = issue.details.get("rules")
     first = str(rules[0]) if isinstance(rules, list | tuple) and rules else ""
     return next((danger for prefix, danger in BY_RULE if first.startswith(prefix)), LOSS)

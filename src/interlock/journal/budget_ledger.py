@@ -163,7 +163,7 @@ class BudgetLedger:
         self._connection: apsw.Connection | None = None
 
     def report(self, budget: str, period: str, report: UsageReport) -> Standing:
-        """Apply a run's report to a page."""
+        """Apply a run's report of its spending to the page of one budget."""
         connection = self._open()
         connection.execute("BEGIN IMMEDIATE")
         try:

@@ -120,7 +120,7 @@ class WokenRecord(Struct, frozen=True):
 
 
 class LivenessRecord(Struct, frozen=True, omit_defaults=True):
-    """kind `liveness`: the run waits for a person at a prompt, hangs, or no longer does."""
+    """kind `liveness`: the run began or stopped waiting at a prompt, or began or stopped hanging."""
 
     word: str
     evidence: str = ""

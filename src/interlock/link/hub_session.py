@@ -226,7 +226,7 @@ class LoopThread:
         self._thread.start()
 
     def begin(self, work: Coroutine[object, object, Made]) -> Future[Made]:
-        """Start a coroutine."""
+        """Start a coroutine on the session's event loop."""
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
     def run(self, work: Coroutine[object, object, Made], timeout: float | None = None) -> Made:

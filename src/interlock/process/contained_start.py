@@ -73,7 +73,7 @@ class Start(NamedTuple):
 
 
 def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> ProcessTree:
-    """Start the command; its processes are known before its first instruction runs."""
+    """Start the command so that its processes are tracked from before its first instruction."""
     needs_linux("containment")
     spec, environment, streams, pass_fds, on_known, starter = start
     here, there = socket.socketpair()
@@ -179,7 +179,7 @@ def _open_groups(handle: TreeHandle) -> list[int]:
 
 
 def _learn(here: socket.socket, on_known: Callable[[dict[str, int]], None]) -> tuple[dict[str, int], dict[str, int]]:
-    """Errors, and the pids as we see them: the kernel translates the sender's credentials."""
+    """Receive errors and process ids from the child, as ids of our namespace: the kernel translates the credentials."""
     errors: dict[str, int] = {}
     pids: dict[str, int] = {}
     while True:

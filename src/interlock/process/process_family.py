@@ -83,7 +83,7 @@ class ProcessFamily:
         return EarlyScan(max(process.start for process in others.values()), self._strangers, self._table)
 
     def has_left(self, inside: frozenset[int]) -> bool:
-        """Whether a member was not among these at the last scan."""
+        """Whether a known member was not found in the last scan."""
         return not self._known.keys() <= inside
 
     def sample(self, inside: Collection[int] | None, *, strays: bool = False) -> dict[int, Process]:

@@ -112,7 +112,7 @@ def add_to_last(lists: list[list[str]], sign: str, text: str) -> list[str]:
 
 
 def join_last(lists: list[list[str]], count: int) -> list[str]:
-    """Join the parts of a path into one literal, in the joining call and those around it; return the last list."""
+    """Join the arguments of a call that joins paths, and of calls around it, into one literal; return the last list."""
     parts = lists[-1]
     for literals in lists:
         if literals[-count:] == parts[-count:]:

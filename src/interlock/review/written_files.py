@@ -92,7 +92,7 @@ class WrittenFiles(Struct):
             self.put(place, replace(file, step=step))
 
     def write(self, place: str, write: Write, step: int) -> None:
-        """Record a tool's write; of a file whose whole text is unknown, keep the known parts."""
+        """Record a tool's write; if the file's whole text is unknown, keep the parts that are known."""
         known = self.files.get(place)
         before = known.text if known is not None and known.text is not None else None
         if write.old is None:

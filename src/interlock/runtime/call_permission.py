@@ -188,7 +188,7 @@ def _message(review: Review, step: Step) -> Message:
 
 
 class Observation(Struct, frozen=True):
-    """A call's review, and its outcome if it was already clear that it may run."""
+    """A call's review, and its outcome if the review alone allows it."""
 
     review: Review | None
     judgement: StepOutcome | None = None

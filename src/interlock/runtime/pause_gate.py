@@ -30,7 +30,7 @@ class HungUp(Exception):
 
 
 class PassageCounter(Protocol):
-    """Counts passages; implemented by the control endpoint."""
+    """Counts the calls that pass the gate; implemented by the control endpoint."""
 
     def enter(self, key: str) -> bool: ...
 

@@ -146,7 +146,7 @@ POLL_S = 0.25
 
 
 class RunPreview(Struct, frozen=True):
-    """A run's newest moments and its ladder."""
+    """A run's newest timeline entries, and where it is on the ladder of interventions."""
 
     run_id: str
     view: View

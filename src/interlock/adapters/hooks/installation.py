@@ -38,7 +38,7 @@ class FileChange(Struct, frozen=True):
 
     @property
     def loses_nothing(self) -> bool:
-        """Whether no backup is needed: the file is removed as only ours, or returns to the bytes of a backup."""
+        """Whether no backup is needed: the file holds only our settings, or becomes equal to a backup."""
         return self.after is None or any(data == self.after for data in map(Path.read_bytes, backups_of(self.path)))
 
     @property

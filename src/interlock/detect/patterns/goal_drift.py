@@ -107,7 +107,7 @@ class GoalDrift(StatefulDetector[Course]):
         return True
 
     def _alignment(self, step: Step, call: PendingCall) -> float:
-        """How much a call, or the text before it, is about the subject."""
+        """How closely a call, or the text before it, relates to the task."""
         subject, enough, shared = self.state.subject, self.tuning.drift_words, 0
         written = self.history.ledger.written
         if written and any(file_name(path) in written for path in call.paths):

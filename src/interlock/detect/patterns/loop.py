@@ -163,7 +163,7 @@ class Loop(StatefulDetector[Rounds]):
         )
 
     def _stalls(self, turn: CompletedCall) -> tuple[Issue, ...]:
-        """Runs of one check whose failures come back, though they alternate or differ in their numbers."""
+        """Runs of one check that keep failing in the same ways, even if these alternate or differ only in numbers."""
         state, tuning = self.state, self.tuning
         if turn.waits or turn.effect not in ("run", "write") or turn.program == turn.tool:
             return ()

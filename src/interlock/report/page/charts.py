@@ -113,7 +113,7 @@ def _legend(names: Sequence[str], last: Sequence[str]) -> Html:
 
 
 def _stairs(steps: Sequence[int], values: Values) -> list[tuple[int, float]]:
-    """A count stays what it is until it changes."""
+    """The points of a step chart: a count holds until the next change."""
     points: list[tuple[int, float]] = []
     for step, value in zip(steps, values, strict=True):
         if points and points[-1][1] != value:

@@ -74,7 +74,7 @@ def is_short(text: str) -> bool:
 
 
 def code_of(text: str) -> str:
-    """The script without heredoc bodies, comments, and quoted text without expansions."""
+    """The script with these removed: heredoc bodies, comments, quoted text that contains no expansion."""
     if "<<" in text and text.count("<<") <= MAX_HEREDOCS:
         text = HEREDOC.sub("<<_", text)
     return DATA.sub("_", text)

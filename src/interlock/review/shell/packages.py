@@ -1,4 +1,4 @@
-"""Packages: tools of Node's package managers, which fetch and run a program, or are equivalent to a system program."""
+"""Packages: commands of Node's package managers that fetch and run a program, or do what a system program does."""
 
 from __future__ import annotations
 
