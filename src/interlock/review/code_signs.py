@@ -55,10 +55,10 @@ NAMES = r"\b(?:import|require|use)\b|=\s*[rbfu]?[\"'](?:/|~|\.\.)"
 """What calls that act refer to: modules, and paths that are given a name."""
 
 COMMANDS = (
-    r"\b(?:dd|mkfs|shred|curl|wget|nc|ncat|socat|ssh|scp|rsync|sudo|chmod|chown|eval|git|docker|kubectl|aws|psql|mysql|mv"
-    r"|crontab|base64)\b|/dev/"
+    r"\b(?:rm|dd|mkfs|shred|curl|wget|nc|ncat|socat|ssh|scp|rsync|sudo|chmod|chown|eval|exec|kill|git|docker|kubectl"
+    r"|aws|psql|mysql|unlink|truncate|rmtree|mv|crontab|base64)\b|/dev/|(?i:drop\s+(?:table|database|schema)|delete\s+from)"
 )
-"""Programs that act, in the middle of a long script."""
+"""Programs and statements that act, in a script that is too long to parse."""
 
 BEFORE, AFTER = 160, 320
 """Bytes around a sign that are kept, if its line is longer."""

@@ -13,6 +13,7 @@ import tree_sitter_bash
 from msgspec.structs import replace
 from tree_sitter import Language, Parser
 
+from ..code_signs import COMMANDS
 from ..program_names import PROGRAMS, SUBCOMMANDS
 from ..wordlist import name_set
 from .bounds import (
@@ -98,14 +99,10 @@ def read_script(text: str, cwd: str | None = None, known: Mapping[str, KnownFile
     return reader.script(files)
 
 
-_ACTS = (
-    r"\b(?:rm|dd|mkfs|shred|curl|wget|nc|ncat|socat|ssh|scp|rsync|sudo|chmod|chown|eval|exec|kill|git|docker|kubectl"
-    r"|aws|psql|mysql|unlink|truncate|rmtree|mv|crontab|base64)\b|/dev/|(?i:drop\s+(?:table|database|schema)|delete\s+from)"
-)
 ACTING = re2.Set.SearchSet()
-ACTING.Add(_ACTS)
+ACTING.Add(COMMANDS)
 ACTING.Compile()
-ACTING_WORD = re.compile(_ACTS)
+ACTING_WORD = re.compile(COMMANDS)
 PIECE_END = re.compile(r"[\n;]|\Z")
 """Words of commands that act, for the part of a script that is too long to parse; and where such a command ends."""
 
