@@ -18,7 +18,9 @@ def with_line(lines: list[str], line: str, where: str) -> str:
 
 
 @pytest.mark.parametrize("where", ["start", "middle", "end"])
-@pytest.mark.parametrize("feeds", ["bash <<'E'\n{}\nE", "cd x && cat <<'E' | sh\n{}\nE", "bash -c '{}'", "{}"])
+@pytest.mark.parametrize(
+    "feeds", ["bash <<'E'\n{}\nE", "cd x && cat <<'E' | sh\n{}\nE", "bash -c '{}'", "bash <<< '{}'", "{}"]
+)
 def test_a_long_script_that_deletes_a_home_is_blocked(feeds: str, where: str) -> None:
     found = review_command(feeds.format(with_line(PADS, "rm -rf ~", where)))
     assert found.verdict == "block"

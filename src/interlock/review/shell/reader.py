@@ -106,6 +106,7 @@ ACTING_WORD = re.compile(COMMANDS)
 PIECE_END = re.compile(r"[\n;]|\Z")
 """Words of commands that act, for the part of a script that is too long to parse; and where such a command ends."""
 
+HERE_STRING = re.compile(r"<<<[ \t]*('[^']*'|\"(?:[^\"\\]|\\.)*\")", re.DOTALL)
 HEREDOC_SIGN = re.compile(r"<<-?[ \t]*['\"]?\w+['\"]?")
 
 MAX_PIECES = 48
@@ -208,11 +209,18 @@ class ScriptReader(SyntaxWalk):
         self._add_new(rough.commands)
 
     def read_heredocs(self, text: str, scope: ShellScope) -> None:
-        """Read what the heredocs of a long script feed to shells and interpreters."""
+        """Read what the heredocs and here-strings of a long script feed to shells and interpreters."""
+        fed = []
         for found in islice(HEREDOC.finditer(text), MAX_HEREDOCS):
             first, _, body = text[text.rfind("\n", 0, found.start()) + 1 : found.end()].partition("\n")
-            rough, flow, given = ScriptReader(level=1), NOTHING, PipeContent(body.rpartition("\n")[0])
-            for words, piped in rough_commands(HEREDOC_SIGN.sub(" ", first), scope.copy()):
+            fed.append((HEREDOC_SIGN.sub(" ", first), body.rpartition("\n")[0]))
+        fed += [
+            (text[text.rfind("\n", 0, found.start()) + 1 : found.start()], found[1][1:-1])
+            for found in islice(HERE_STRING.finditer(text), MAX_HEREDOCS)
+        ]
+        for first, body in fed:
+            rough, flow, given = ScriptReader(level=1), NOTHING, PipeContent(body)
+            for words, piped in rough_commands(first, scope.copy()):
                 if words:
                     flow = rough.execute(words, scope.copy(), flow if piped else given)
             self._add_new(rough.commands)
