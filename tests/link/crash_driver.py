@@ -13,12 +13,13 @@ import random
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from interlock.control import ControlState, LogEntry, new_request, new_state
-from interlock.core import RunSpec
+from interlock.control import Actuated, ControlState, Desired, LogEntry, new_request, new_state
+from interlock.core import Applied, RunSpec
 from interlock.journal import Journal, RunFolder, Store
 from interlock.link import (
     ControlServer,
@@ -67,11 +68,26 @@ class SplitLog(JournalLog):
         return last
 
 
+class LateActuator(Actuator):
+    """Carries out half of what commands need a moment later, in a thread, as a run does that has processes."""
+
+    endpoint: Endpoint
+
+    def set_desired(self, desired: Desired) -> Applied | None:
+        applied = super().set_desired(desired)
+        if self.endpoint.state.asked != desired or random.random() < 0.5:
+            return applied
+        answer = Actuated(desired.revision, applied.ok, applied.how)
+        threading.Timer(random.uniform(0, 0.05), self.endpoint.post, [answer]).start()
+        return None
+
+
 def be_owner(folder: RunFolder) -> None:
     journal = Journal.open(folder)
     log = SplitLog(journal) if MISTAKE == "split-transactions" else JournalLog(journal)
     gate = FileGate(folder.path / "elsewhere" if MISTAKE == "no-gate-file" else folder.gate)
-    endpoint = Endpoint(new_state(folder.run_id, model="haiku"), log, Actuator(gate))
+    actuator = LateActuator(gate)
+    actuator.endpoint = endpoint = Endpoint(new_state(folder.run_id, model="haiku"), log, actuator)
     endpoint.start()
     ControlServer(endpoint, folder.path).open()
     LineServer(listen(step_socket(folder)), StepHandler(endpoint)).start()

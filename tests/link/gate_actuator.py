@@ -17,7 +17,7 @@ class Actuator:
     def revision(self) -> int:
         return self._gate.revision
 
-    def set_desired(self, desired: Desired) -> Applied:
+    def set_desired(self, desired: Desired) -> Applied | None:
         return self._gate.set_desired(desired)
 
     def rest(self) -> None:

@@ -84,7 +84,7 @@ Follower = Callable[[int, LogEntry], None]
 
 
 class Endpoint:
-    """Thread-safe. Events are handled one by one; an ACK is durable before anything happens."""
+    """Thread-safe. Events are handled one by one; an ACK is durable, and sent, before anything happens."""
 
     def __init__(
         self,
@@ -139,19 +139,21 @@ class Endpoint:
         self.post(Received(data, reply, age, actor))
 
     def post(self, event: Event) -> None:
-        """Handle an event; when this returns, its effects have been carried out."""
-        with self._turn:
-            self._events.append(event)
-            if self._draining:
-                return
-            self._draining = True
-            try:
-                while self._events:
-                    self._handle_event(self._events.popleft())
-            finally:
-                self._draining = False
-            self._actuator.rest()
-        self._wake_ticker()
+        """Handle an event; its effects have been carried out, or the actuator reports them later."""
+        try:
+            with self._turn:
+                self._events.append(event)
+                if self._draining:
+                    return
+                self._draining = True
+                try:
+                    while self._events:
+                        self._handle_event(self._events.popleft())
+                finally:
+                    self._draining = False
+                self._actuator.rest()
+        finally:
+            self._wake_ticker()
 
     def enter(self, key: str, number: int | None = None) -> bool:
         """Begin an iteration if the gate allows it right now. Never waits."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 
 from ..config import Config, Models
 from ..control import (
+    Actuated,
     ControlRules,
     ControlState,
     Desired,
@@ -30,6 +34,7 @@ from ..core import (
     Adapter,
     Applied,
     Hold,
+    InterlockError,
     InvalidState,
     NotFound,
     Restore,
@@ -47,6 +52,8 @@ from .checkpointing import PERSON
 from .metrics import Metrics
 from .run import Run
 from .supervisor import Supervisor
+
+log = logging.getLogger("interlock")
 
 GUI = "gui"
 """The adapter of GUI sessions, whose frames have their own mode."""
@@ -75,6 +82,8 @@ class RunControl:
         self.adapter = adapter
         self.orders: CommandExecutor | None = None
         self._file = FileGate(folder.gate)
+        self._worker = ThreadPoolExecutor(1, "interlock-command")
+        self._acting: Future[None] | None = None
         self._model = run.spec.model
         rules = ControlRules(
             strict_ids=config.control.strict_ids,
@@ -110,11 +119,13 @@ class RunControl:
         self.server.open()
 
     def close(self) -> None:
+        self._worker.shutdown()
         self.server.close()
         self.endpoint.close()
 
     def pause(self, hold: Hold, step: int) -> str:
         """Pause for the supervisor, under the same rules as for a person."""
+        self._finish_command()
         self.endpoint.post(Held(Waiting(hold.kind, step, hold.reason, until=hold.until)))
         return f"paused: {hold.reason}"
 
@@ -137,15 +148,18 @@ class RunControl:
 
     def resume(self) -> bool:
         """End the supervisor's own pause, but not a person's; returns whether the run continues."""
+        self._finish_command()
         self.endpoint.post(Released())
         return self.run.gate.status == "running"
 
     def end(self, reason: str) -> None:
         """Report that the run ended by itself or was ended by the supervisor."""
+        self._finish_command()
         self.endpoint.post(RunEnded(reason))  # type: ignore[arg-type]
 
     def settle(self) -> None:
         """Return when all pending work is done and reported."""
+        self._finish_command()
         self.endpoint.post(Tick())
 
     @property
@@ -153,22 +167,52 @@ class RunControl:
         """The revision of the newest order that reached the gate."""
         return max(self._file.revision, self.run.gate.revision)
 
-    def set_desired(self, desired: Desired) -> Applied:
-        """Reach this state: first in the gate file, which outlives us; then at the gate; then in the agent."""
+    def set_desired(self, desired: Desired) -> Applied | None:
+        """Reach this state: first in the gate file, which outlives us; then at the gate; then in the agent.
+
+        A person's command is carried out in a thread of its own: processes may take seconds to end, and meanwhile
+        others get their answers.
+        """
         try:
             applied = self._file.set_desired(desired)
         except OSError as error:
             # Obey a person even if the file cannot be written: the journal has the state.
             applied = Applied(True, f"the gate file could not be written ({error.strerror})")
+        if desired.status in ENDED:
+            self.run.gate.close(desired.status)
+            # A run that ended by itself or by the supervisor already has a reason; otherwise a person ended it.
+            self.run.reason = self.run.reason or CANCELLED
+        if self.endpoint.state.asked == desired:
+            # A program that is ending can start no more threads.
+            with suppress(RuntimeError):
+                self._acting = self._worker.submit(self._act_and_report, desired, applied)
+                return None
+        return self._act(desired, applied)
+
+    def _finish_command(self) -> None:
+        """Return when no command is being carried out: the supervisor's own orders come after it."""
+        while self._acting is not None and not self._acting.done():
+            self._acting.result()
+
+    def _act_and_report(self, desired: Desired, applied: Applied) -> None:
+        try:
+            applied = self._act(desired, applied)
+        except Exception as error:
+            # Whoever sent the command waits for its result, whatever goes wrong.
+            log.warning("run %s: a command failed", self.run.spec.run_id, exc_info=True)
+            applied = Applied(False, str(error) or type(error).__name__)
+        # If the result cannot be written, the endpoint repeats the command.
+        with suppress(InterlockError):
+            self.endpoint.post(Actuated(desired.revision, applied.ok, applied.how))
+
+    def _act(self, desired: Desired, applied: Applied) -> Applied:
+        """Switch the model, end the agent, or pause or continue it."""
         if desired.model is not None and desired.model != self._model:
             switched = self.adapter.apply(SwitchModel(desired.model))
             if not switched.ok:
                 return switched
             self._model, self._has_switched = desired.model, True
         if desired.status in ENDED:
-            self.run.gate.close(desired.status)
-            # A run that ended by itself or by the supervisor already has a reason; otherwise a person ended it.
-            self.run.reason = self.run.reason or CANCELLED
             if self.orders is None or self._cancelled or self.run.reason != CANCELLED:
                 return applied
             self._cancelled = True
