@@ -1,0 +1,13 @@
+from .model import CallReading as CallReading
+from .model import Check as Check
+from .model import CheckKind as CheckKind
+from .model import Effect as Effect
+from .model import Inline as Inline
+from .model import Kind as Kind
+from .model import Program as Program
+from .model import Verb as Verb
+from .model import Wait as Wait
+from .model import Write as Write
+from .model import Zone as Zone
+from .reading import read_call as read_call
+from .reading import read_script as read_script
