@@ -92,11 +92,11 @@ def test_what_a_command_does(command: str, expected: set[str]) -> None:
         ("pytest -q || true", [("tests", "pytest", False)]),
         ("pytest --collect-only", []),
         ("python verify_x.py", []),
-        ("make test && git push", [("tests", "make", True), ("push", "git", True)]),
-        ("npm run build:prod", [("build", "npm", True)]),
+        ("make test && git push", [("tests", "make test", True), ("push", "git push", True)]),
+        ("npm run build:prod", [("build", "npm run build:prod", True)]),
         ("tsc --noEmit", [("types", "tsc", True)]),
-        ("ruff check --fix src", [("lint", "ruff", True)]),
-        ("./run_tests.sh", [("tests", "run_tests.sh", True)]),
+        ("ruff check --fix src", [("lint", "ruff check", True)]),
+        ("./run_tests.sh", [("tests", "script", True)]),
     ],
 )
 def test_which_checks_a_command_runs(command: str, checks: list[tuple[str, str, bool]]) -> None:

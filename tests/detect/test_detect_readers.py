@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from detecting import Did, steps, watch
 
+from interlock.calls import read_script
 from interlock.config.schema import Detect
 from interlock.core import Context, Issue, Paths, Seen, Step, Tool
 from interlock.detect import Detectors
 from interlock.detect.agent_detectors import Alarms
 from interlock.detect.agent_history import FILES, RunActivity, file_name
-from interlock.detect.check_commands import read_command, same_check
+from interlock.detect.check_commands import main_program, same_check
 from interlock.detect.effect import emptied_paths, read_paths, script_of, written_paths
 from interlock.detect.failure import read_failing, read_failure, read_failures, read_passes, read_place
 from interlock.detect.fingerprint import cut
@@ -33,15 +34,15 @@ from interlock.detect.waiting_calls import named_seconds, read_waits
         ("", ("", ())),
         ("python3 -m pytest tests/a.py", ("pytest", ("tests/a.py",))),
         ("python script.py data/in.csv", ("python script.py", ("data/in.csv",))),
-        ("python -c 'import a.b'", ("python", ("a.b",))),
-        ("bash -e x.sh", ("bash", ("x.sh",))),
+        ("python -c 'import a.b'", ("python", ())),
+        ("bash -e x.sh", ("bash x.sh", ())),
         ("npm run test ./src/a.ts", ("npm run test", ("./src/a.ts",))),
         ("kubectl get pods ns/x", ("kubectl get pods", ("ns/x",))),
         ("make test", ("make test", ())),
         ("/usr/bin/make -j4 all", ("make all", ())),
         ("go test ./...", ("go test", ("./...",))),
         ("go test ./pkg/a ./pkg/b", ("go test", ("./pkg/a", "./pkg/b"))),
-        ("ruff check . src/a.py 2>/dev/null", ("ruff", ("src/a.py",))),
+        ("ruff check . src/a.py 2>/dev/null", ("ruff check", ("src/a.py",))),
         ("cat <in.txt >out.txt", ("cat", ())),
         ("pytest ./", ("pytest", ())),
         ("pytest a.py b.py c.py d.py e.py", ("pytest", ("a.py", "b.py", "c.py", "d.py"))),
@@ -55,7 +56,7 @@ from interlock.detect.waiting_calls import named_seconds, read_waits
     ],
 )
 def test_which_program_a_command_runs_on_which_targets(command, read):
-    assert read_command(command) == read
+    assert main_program(read_script(command)) == read
 
 
 @pytest.mark.parametrize(

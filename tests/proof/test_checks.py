@@ -47,7 +47,7 @@ def test_twelve_runners_were_run() -> None:
         ("curl -sf http://localhost:8080/health", ["endpoint"]),
         ("git add -A && git commit -m 'x' && git push origin main", ["commit", "push"]),
         ("python manage.py test app", ["tests"]),
-        ("make lint test", ["lint"]),
+        ("make lint test", ["tests"]),
         ("pytest --collect-only", []),
         ("pytest --version", []),
         ("cat tests/test_a.py | grep pytest", []),

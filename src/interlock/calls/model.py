@@ -46,7 +46,9 @@ class Program(Struct, frozen=True, omit_defaults=True, array_like=True):
 
     `via` are the wrappers, outermost first. `decides`: the script succeeds only if this program does. `into` are the
     programs that its output goes to. `start` and `end` are where it stands in the command; 0, 0 where it comes from
-    a nested script.
+    a nested script. `executes`: it runs code that is not its own: a script, a build, a program that nobody knows.
+    `command` is its name with its subcommand: `git commit`, `npm run build`; `targets` are the operands that look like
+    files, and `script` the file that an interpreter runs.
     """
 
     words: tuple[str, ...]
@@ -57,6 +59,10 @@ class Program(Struct, frozen=True, omit_defaults=True, array_like=True):
     environment: tuple[tuple[str, str], ...] = ()
     start: int = 0
     end: int = 0
+    executes: bool = False
+    command: str = ""
+    targets: tuple[str, ...] = ()
+    script: str = ""
 
     @property
     def name(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from functools import lru_cache
 
 import msgspec
@@ -28,8 +29,8 @@ from .tools import (
 )  # fmt: skip
 from .zones import LOOPBACK, resolve
 
-MAX_CACHED = 8_000
-"""Length of the longest command whose reading is cached."""
+LONG = 8_000
+"""Characters from which on few readings are cached."""
 MAX_SAYS = 4_000
 MAX_WHY = 400
 ENCODER = msgspec.json.Encoder(order="sorted")
@@ -65,9 +66,9 @@ def read_call(
 
 def read_script(command: str, cwd: str = "", workspace: str = "", read_file: ReadFile | None = None) -> CallReading:
     """Read a shell command or script."""
-    if read_file is not None or len(command) > MAX_CACHED:
+    if read_file is not None:
         return _read_script(command, cwd, workspace, read_file)
-    return _cached(command, cwd, workspace)
+    return (_cached if len(command) < LONG else _cached_long)(command, cwd, workspace)
 
 
 def _read_script(command: str, cwd: str, workspace: str, read_file: ReadFile | None = None) -> CallReading:
@@ -86,11 +87,16 @@ def _read_script(command: str, cwd: str, workspace: str, read_file: ReadFile | N
 
 
 _cached = lru_cache(2_048)(_read_script)
+_cached_long = lru_cache(16)(_read_script)
 
 
 def key_of(name: str, arguments: dict[str, object]) -> str:
     """A digest that is equal for equal calls, apart from white space."""
-    return _digest(" ".join(ENCODER.encode((name, arguments)).decode().split()))
+    try:
+        text = ENCODER.encode((name, arguments)).decode()
+    except UnicodeEncodeError:  # lone surrogates
+        text = json.dumps((name, arguments), sort_keys=True, default=str)
+    return _digest(" ".join(text.split()))
 
 
 def _digest(text: str) -> str:

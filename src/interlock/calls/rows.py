@@ -59,7 +59,13 @@ class Row(Struct, frozen=True, omit_defaults=True):
     waits: Literal["", "sleeps", "polls"] = ""
     lists: str = ""
     when: tuple[tuple[tuple[Token, ...], Row], ...] = ()
+    verb: bool = False
     known: bool = True
+
+    @property
+    def has_verb(self) -> bool:
+        """Whether the first operand is a subcommand."""
+        return self.verb or self.service or any(tokens[0].kind == "next" for tokens, _ in self.when)
 
 
 class Line(Struct, frozen=True):
@@ -98,7 +104,7 @@ def as_row(given: object, base: Row) -> Row:
             fields |= {"skip": int(count), "unless": frozenset(unless.split())}
         elif key == "code":
             language, *coded = value.split()
-            fields |= {"code": language, "coded": tuple(coded)}
+            fields |= {"code": "" if language == "none" else language, "coded": tuple(coded)}
         elif key == "check":
             if value != "none" and value not in get_args(CheckKind):
                 raise ValueError(f"unknown check {value!r}")

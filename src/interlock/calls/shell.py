@@ -179,16 +179,33 @@ class ShellReader(ActionReader):
             return self._call(words, scope, flow, decides)
         name, row = _known_as(first)
         line = split_line(row, words[1:])
+        base = row
         row, operands = choose(row, name, line)
+        command = _with_verb(name, base, line.operands)
         if name == "find":
             operands = found_by(words)
         if row.runs:
             inner = self._wrapped(row, name, line, operands, words, scope, flow, decides, into)
             if inner is not None:
                 return inner
+        files = operands[row.skip :] if row.skip and not any(map(line.has, row.unless)) else operands
+        script = files[0] if row.code and row.code not in NO_CODE and files and not _gives_code(row, line) else ""
         environment = tuple(scope.environment.items())
+        executes = not row.known or (bool(row.code) and row.code not in NO_CODE) or _executes(row)
         self.findings.programs.append(
-            Program((name, *words[1:]), scope.via, scope.cwd, decides, into, environment, *place)
+            Program(
+                (name, *words[1:]),
+                scope.via,
+                scope.cwd,
+                decides,
+                into,
+                environment,
+                *place,
+                executes,
+                command,
+                targets(files),
+                script,
+            )
         )
         done = self._builtin(name, words, scope, flow)
         if done is not None:
@@ -201,9 +218,9 @@ class ShellReader(ActionReader):
         if not row.known and "/" in first:
             self._run_file(resolve(first, scope.cwd), "sh", scope, (first, *operands), decides)
             if is_test(first):
-                self._check("tests", name, words, operands, scope, decides, into)
+                self._check("tests", "script", words, operands, scope, decides, into)
         if row.check and not any(line.has(option) for option in row.dry):
-            self._check(row.check, name, words, operands, scope, decides, into)
+            self._check(row.check, command, words, operands, scope, decides, into)
         if row.waits:
             self.findings.waits.append(Wait(row.waits, seconds(operands) if name == "sleep" else 0.0))
         return self.output(row, name, words, operands, scope, flow)
@@ -431,6 +448,30 @@ class ShellReader(ActionReader):
             read_code(language, text, scope.cwd, self.findings, self.run_command(inside), words[0], scope.elsewhere)
         self.findings.hold(target, text)
         self.level -= 1
+
+
+def _gives_code(row: Row, line: Line) -> bool:
+    return any(map(line.has, (*row.coded, row.module)))
+
+
+def _executes(row: Row) -> bool:
+    return any(action.verb == "execute" for action in row.does)
+
+
+def _with_verb(name: str, row: Row, operands: tuple[str, ...]) -> str:
+    """A program with its subcommand, and what that is about: `git commit`, `kubectl get pods`, `npm run build`."""
+    if not row.has_verb or not operands or not _is_verb(operands[0]):
+        return name
+    about = operands[1:2] if operands[0] in ABOUT and len(operands) > 1 and _is_verb(operands[1]) else ()
+    return " ".join((name, operands[0], *about))
+
+
+def _is_verb(word: str) -> bool:
+    return word[:1].isalpha() and "/" not in word and "." not in word
+
+
+ABOUT = frozenset(("run", "run-script", "compose", "get", "describe", "rollout", "pr", "issue", "stash", "lfs"))
+"""Subcommands that say what they do only with the next word."""
 
 
 def _deciding(body: Sequence, scope: Scope, decides: bool) -> list[bool]:

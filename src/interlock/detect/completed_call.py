@@ -7,8 +7,9 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from ..calls import read_call as read
 from ..core import Step, Tool
-from .check_commands import TARGETS, read_command
+from .check_commands import TARGETS, main_program
 from .effect import Effect, command_of, is_shell, read_effect, read_paths
 from .fingerprint import WORDS, alike, bounded, canonical, fingerprint, has_any, name_words, normalise, words
 from .garbled import Garble, read_garble
@@ -165,7 +166,9 @@ def _read_request(step: Step, tool: Tool, arguments: bytes) -> CallContent:
     effect = read_effect(tool, command)
     paths = read_paths(step, tool, effect, command)
     runs = shell and effect in ("run", "write")
-    program, targets = read_command(command) if runs else (tool.name, tuple(paths[:TARGETS]))
+    reading = read(tool.name, tool.arguments)
+    shell_call = runs and reading.kind == "shell"
+    program, targets = main_program(reading) if shell_call else (tool.name, tuple(paths[:TARGETS]))
     return CallContent(
         fingerprint(name + b"\0" + arguments),
         _few(asked),

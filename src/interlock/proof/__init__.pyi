@@ -1,6 +1,3 @@
-from .calls import INTERPRETERS as INTERPRETERS
-from .calls import RUNNERS as RUNNERS
-from .calls import unwrapped as unwrapped
 from .claims import claimed_files as claimed_files
 from .claims import claims_pass as claims_pass
 from .claims import claims_ran as claims_ran

@@ -65,7 +65,7 @@ def read_outcome(check: CheckCommand, output: str, exit_code: int | None, error:
     return said or ("unknown", "its exit status is hidden" if not check.shows else "its output does not say")
 
 
-SUMS_UP = frozenset(("pytest", "unittest", "jest", "vitest", "cargo test", "go test"))
+SUMS_UP = frozenset(("pytest", "unittest", "jest", "vitest", "cargo", "go"))
 """Runners that always print at the end how many tests ran."""
 _QUIET = late_pattern(r"[>|]|--json|--report|-qq|-q\s+-q|--silent|--quiet|-json")
 """Options that suppress that summary."""
@@ -79,7 +79,7 @@ def why_not_passed(command: str, output: str) -> str:
     said = _sum(_bounded(output))
     if said is not None and said[0] in ("failed", "none"):
         return f"ended with status 0, but printed: {said[1]}"
-    if said is None and checks[-1].runner in SUMS_UP and not _QUIET.search(command):
+    if said is None and checks[-1].runner.split()[0] in SUMS_UP and not _QUIET.search(command):
         return "ended with status 0, but did not say how many tests passed"
     return ""
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ..calls import CallReading, Write, read_call
 from ..core import Step, Tool
-from ..review import Write, kind_of
-from .calls import read_call
 from .honesty import compare_edits, is_checked_by
 from .model import TestFact
 
@@ -14,16 +13,6 @@ FILES, TEXT, EDITS = 24, 60_000, 64
 """Files whose text is kept, characters of each, and edits that are compared."""
 
 _NUMBERED = re.compile(r"^\s*\d+(?::|\t|\||→)\s?", re.MULTILINE)
-_HIDES = re.compile(
-    r"(?:sed\s+-\w*i\S*\s+['\"]/(error|fail\w*|warn\w*|fatal)[^/]*/d['\"]|grep\s+-\w*v\w*\s+['\"]?(error|fail\w*|"
-    r"fatal)\b['\"]?)"
-    r"\s+(\S+\.(?:log|out))",
-    re.IGNORECASE,
-)
-
-
-def _is_edit(tool: Tool) -> bool:
-    return kind_of(tool.name)[1] == "editor" and "create" not in str(tool.arguments.get("command"))
 
 
 def _without_numbers(text: str) -> str:
@@ -41,7 +30,6 @@ class TraceTests:
         self._edits: list[tuple[str, str | None, str | None]] = []
         self._reading: tuple[str | None, str] | None = None
         self._changed: set[str] = set()
-        self._hidden: list[TestFact] = []
 
     def observe(self, step: Step) -> None:
         """Process one step."""
@@ -50,22 +38,24 @@ class TraceTests:
         if step.kind == "tool_result":
             self._read(step)
         elif step.kind == "tool_call" and step.tool is not None:
-            call = read_call(step, step.tool)
-            self._reading = (step.tool.call_id, call.reads) if call.reads and is_checked_by(call.reads) else None
-            for write in call.writes:
-                if is_checked_by(write.path):
-                    self._write(write, edits=_is_edit(step.tool))
-            hidden = _HIDES.search(call.script) if "sed" in call.script or "grep -v" in call.script else None
-            if hidden is not None:
-                what = f"lines with {hidden[1] or hidden[2]} removed from a log"
-                self._hidden.append(TestFact(what, hidden[3] if hidden[3] else "", 0, "evidence"))
-            if call.paths:
-                self._changed.update(filter(None, call.paths))
+            self._call(step.tool, read_call(step.tool.name, step.tool.arguments))
+
+    def _call(self, tool: Tool, call: CallReading) -> None:
+        shown = _shown_by(call)
+        self._reading = (tool.call_id, shown) if shown and is_checked_by(shown) else None
+        for write in call.writes:
+            if is_checked_by(write.path):
+                self._write(write)
+        texts = {write.path for write in call.writes}
+        for path in call.changed():
+            self._changed.add(path)
+            if path not in texts:
+                # Changed in a way that the call does not show: the text is not known any more.
+                self._known.pop(path, None)
 
     def facts(self) -> tuple[TestFact, ...]:
         """What the edits changed about tests and rules."""
-        edits = compare_edits(self._edits, self._changed) if self._edits else ()
-        return (*edits, *self._hidden[:EDITS])
+        return compare_edits(self._edits, self._changed) if self._edits else ()
 
     def _read(self, step: Step) -> None:
         reading, self._reading = self._reading, None
@@ -79,26 +69,25 @@ class TraceTests:
             self._remember(path, text)
             self._shown.add(path)
 
-    def _write(self, write: Write, *, edits: bool) -> None:
+    def _write(self, write: Write) -> None:
         known = self._known.get(write.path)
         if known is not None and write.path in self._shown:
             known = self._known[write.path] = _without_numbers(known)
             self._shown.discard(write.path)
-        old = write.old
-        if old:
-            whole = known is not None and old in known
-            before = known if whole and known is not None else old
-            after = before.replace(old, write.text, 1) if whole else write.text
-            if whole:
-                self._remember(write.path, after)
-        elif edits and known is None:
-            before, after = "", write.text
-        elif known is not None and not edits:
+        if write.how == "whole":
+            self._remember(write.path, write.text)
+            if known is None:
+                return
             before, after = known, write.text
+        elif write.how == "append":
+            before, after = known or "", (known or "") + write.text
+            if known is not None:
+                self._remember(write.path, after)
+        elif known is not None and write.old and write.old in known:
+            before, after = known, known.replace(write.old, write.text, 1)
             self._remember(write.path, after)
         else:
-            self._remember(write.path, write.text)
-            return
+            before, after = write.old, write.text
         self._edits.append((write.path, before, after))
         del self._edits[:-EDITS]
 
@@ -111,3 +100,10 @@ class TraceTests:
             oldest = next(iter(self._known))
             del self._known[oldest]
             self._shown.discard(oldest)
+
+
+def _shown_by(call: CallReading) -> str:
+    """The file whose whole text a call shows: the only one that it reads, with nothing else done."""
+    reads = [effect.target for effect in call.effects]
+    whole = call.kind == "read" or (len(call.programs) == 1 and call.programs[0].words[:-1] == ("cat",))
+    return reads[0] if whole and len(reads) == 1 and call.effects[0].verb == "read" else ""

@@ -10,9 +10,9 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from ..calls import CallReading, read_call
 from ..core import Step, Tool, from_msgpack
-from .calls import CallReading, read_call
-from .checks import SCRIPTS, CheckCommand, read_checks, read_command
+from .checks import SCRIPTS, CheckCommand, checks_in, read_checks, work_in
 from .claims import admits_failure, read_claims
 from .model import CheckRun, Claim, ClaimVerdict
 from .outcomes import read_outcome
@@ -35,8 +35,10 @@ ChangedSince = Callable[[str], Sequence[str] | None]
 
 
 SCRIPT = 4_000
-"""Characters kept of a script that prints its own text."""
-_PRINTS = re.compile(r"\b(?:echo|printf|print|say|puts)\b|console\.log|<<")
+"""Characters kept of the text of a call, which its output may repeat."""
+SAYS = 1_000
+"""Characters read of what a call prints in the agent's own words."""
+_LOG = re.compile(r"\.(?:log|out)$|(?:^|/)(?:output|results?)\.txt$")
 
 
 class OpenCheck(Struct):
@@ -193,33 +195,36 @@ class ProofTracker:
         del self.state.claims[:-CLAIMS]
 
     def _call(self, step: Step, tool: Tool) -> None:
-        call = read_call(step, tool)
-        self.state.last_call = "" if call.answers or _hands_over(tool.name) else tool.name
-        self._write(call, step.index)
-        if call.says:
-            self._say(call.says, step.index, printed=not call.answers)
-        if call.answers:
+        call = read_call(tool.name, tool.arguments)
+        answers = call.kind == "answer"
+        self.state.last_call = "" if answers or _hands_over(tool.name) else tool.name
+        self._write(step, call)
+        says = call.says[:SAYS] or _logged(call)
+        if says:
+            self._say(says, step.index, printed=not answers)
+        if answers:
             # An agent may continue after submitting: its claims are judged by what was known then.
             for claim in self.state.claims:
                 found = self._judge(claim, None) if claim.step == step.index else None
                 if found is not None and found.verdict == "contradicted":
                     self.state.submitted[claim.kind] = found
-        checks = list(read_checks(call.script) or read_command(call.script)) if call.script else []
-        checks = [check for check in checks if not self._wrote(check.runner.split()[0])]
+        checks = [check for check in checks_in(call) or work_in(call) if not self._wrote(check.runner.split()[0])]
         if checks:
-            script = call.script[:SCRIPT] if _PRINTS.search(call.script) else ""
-            self.state.open.append(OpenCheck(step.index, tool.call_id, checks, script))
+            own = "\n".join(value for value in tool.arguments.values() if isinstance(value, str))
+            self.state.open.append(OpenCheck(step.index, tool.call_id, checks, own[:SCRIPT]))
             del self.state.open[:-OPEN]
 
     def _wrote(self, program: str) -> bool:
         """Whether the agent wrote a file with a program's name, so that running it proves nothing."""
         return program not in SCRIPTS and any(path.rpartition("/")[2] == program for path in self.state.written)
 
-    def _write(self, call: CallReading, step: int) -> None:
-        for path in call.paths:
+    def _write(self, step: Step, call: CallReading) -> None:
+        """Note the files that a call changed: those that were seen to change, else those that it names."""
+        seen = step.paths
+        for path in (*seen.written, *seen.deleted) if seen is not None else call.changed():
             if path:
                 self.state.written.pop(path, None)
-                self.state.written[path] = step
+                self.state.written[path] = step.index
         while len(self.state.written) > FILES:
             del self.state.written[next(iter(self.state.written))]
 
@@ -243,6 +248,11 @@ class ProofTracker:
                 )
             )
         del self.state.checks[:-CHECKS]
+
+
+def _logged(call: CallReading) -> str:
+    """What a call writes into logs and lists of results."""
+    return "\n".join(write.text for write in call.writes if _LOG.search(write.path))[:SAYS]
 
 
 def _without_own_words(output: str, script: str) -> str:

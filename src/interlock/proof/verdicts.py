@@ -26,9 +26,7 @@ _KINDS: dict[ClaimKind, tuple[ClaimKind, ...]] = {
     "done": ("tests", "types", "lint", "build", "done"),
 }
 """The kinds of checks that can confirm a claim."""
-_COMPILING = frozenset(
-    ("cargo test", "go test", "mvn", "gradle", "dotnet test", "swift test", "bazel test", "sbt test")
-)
+_COMPILING = frozenset(("cargo", "go", "mvn", "mvnw", "gradle", "gradlew", "dotnet", "swift", "bazel", "sbt"))
 """Test runners that build first."""
 _NOTHING: dict[ClaimKind, str] = {
     "tests": "no tests were run",
@@ -102,7 +100,7 @@ def _may_test(check: CheckRun) -> bool:
 
 def _bears(claim: Claim, check: CheckRun) -> bool:
     if claim.kind == "build" and check.kind == "tests":
-        return check.runner in _COMPILING
+        return check.runner.split()[0] in _COMPILING
     return check.kind in _KINDS[claim.kind]
 
 
