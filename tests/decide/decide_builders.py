@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from interlock.config.schema import Interventions, Strategy
-from interlock.core import EVERY_CAPABILITY, Capability, Context, Issue, RunState
+from interlock.core import EVERY_CAPABILITY, Capability, CheckpointInfo, Context, Issue, RunState
 from interlock.decide import Controller, ControllerState, Ruling, Rulings, Situation
 from interlock.decide.strategies import band
 
@@ -47,17 +47,18 @@ class Driver:
         *,
         restorable: bool | None = True,
         store: bool = False,
+        safe: bool = True,
         **options: Any,
     ) -> None:
         settings = settings or config()
         if settings.strategy.type == "by_effect":
             options["strategies"] = {**(options.get("strategies") or {}), "by_effect": by_effect}
         self.controller = Controller(settings, capabilities, restorable=restorable, **options)
-        self.state = self.controller.start()
+        self.state, self.restorable = self.controller.start(), restorable
         self.run = RunState(run_id="run-1", context=Context(original_prompt="Fix the tests"))
         self.now = START
         self.step = 0
-        self.store = store
+        self.store, self.safe = store, safe
         self.records: list[Any] = []
         self.judged: list[Any] = []
 
@@ -68,6 +69,10 @@ class Driver:
         self._keep()
         placed = [msgspec.structs.replace(found, step=self.step, id=f"{found.type}:{self.step}") for found in issues]
         run = msgspec.structs.replace(self.run, step=self.step)
+        if self.safe and self.restorable:
+            run = msgspec.structs.replace(
+                run, checkpoints=(CheckpointInfo(id="c1", time=self.now, step=0),), rollbacks=0
+            )
         self.state, rulings = self.controller.decide(self.state, placed, run, self.now)
         self.run = rulings.run
         self.records += [ruling.intervention for ruling in rulings.rulings]

@@ -11,10 +11,10 @@ from interlock.config.schema import (
     ResourceThrottling,
     SoftCorrection,
 )
-from interlock.core import EVERY_CAPABILITY, LADDER, Context, Hold, Notify, RunState, Stop
+from interlock.core import EVERY_CAPABILITY, LADDER, CheckpointInfo, Context, Hold, Notify, RunState, Stop
 from interlock.decide import NEEDS, count_anew
 
-from .decide_builders import FREE, Driver, config, issue, want
+from .decide_builders import FREE, START, Driver, config, issue, want
 
 SOFT, REMIND, THROTTLE, ROLLBACK, STOP = LADDER
 
@@ -118,7 +118,8 @@ class TestCapabilities:
         driver = want(3, restorable=None)
         assert driver.type(issue()) == THROTTLE
         driver = want(3, restorable=None)
-        driver.run = RunState(run_id="r", context=Context(workspace="/somewhere"))
+        saved = CheckpointInfo(id="c1", time=START, step=0)
+        driver.run = RunState(run_id="r", context=Context(workspace="/somewhere"), checkpoints=(saved,))
         assert driver.type(issue()) == ROLLBACK
 
 

@@ -24,7 +24,7 @@ def test_every_example_runs(code, capsys):
     finally:
         INTERVENTIONS._registered[:] = before
         if "register_strategy" in code:
-            unregister_strategy("always_hint")
+            unregister_strategy("by_effect")
     if "advance(" in code:
         printed = capsys.readouterr().out
         assert printed.startswith("soft_correction pending") and printed.endswith("['success'] solved\n")

@@ -6,8 +6,16 @@ import pytest
 
 from interlock.config.schema import Interventions
 from interlock.core import ISSUE_TYPES, LADDER, SEVERITIES, BadInput
-from interlock.decide import PATTERN_TABLE, Situation, find_strategy, register_strategy, unregister_strategy
+from interlock.decide import (
+    PATTERN_TABLE,
+    Situation,
+    find_strategy,
+    next_intervention,
+    register_strategy,
+    unregister_strategy,
+)
 from interlock.decide.strategies import ANYTHING_ELSE, band, level_from, pattern_specific, severity
+from interlock.intervene import RecoveryNeeded
 
 from .decide_builders import Driver, config, issue
 
@@ -55,6 +63,25 @@ def test_the_table_speaks_of_known_types_and_rungs():
 def test_severity_answers_through_the_controller(kind):
     expected = {"low": 0, "medium": 2, "high": 3, "critical": 4}[kind]
     assert Driver(config("severity")).type(issue(severity=kind)) == LADDER[expected]
+
+
+@pytest.mark.parametrize(
+    ("level", "effectiveness", "following"),
+    [(0, 0.59, 1), (0, 0.6, 0), (2, 0.0, 3), (2, 0.89, 2), (2, 0.9, 1), (0, 1.0, 0), (4, 0.1, 4), (3, None, 3)],
+)
+def test_the_next_intervention_follows_the_effectiveness_of_the_last(level, effectiveness, following):
+    assert next_intervention(level, effectiveness) == following
+    assert next_intervention(level, effectiveness, threshold=0.0) == level - (level > 0 and (effectiveness or 0) >= 0.9)
+
+
+@pytest.mark.parametrize("strategy", ["severity", "pattern_specific"])
+def test_a_rollback_without_a_safe_checkpoint_is_recorded_as_not_applied(strategy):
+    driver = Driver(config(strategy), safe=False)
+    ruling = driver.ruling(issue(severity="high"))
+    assert (ruling.intervention.type, ruling.intervention.outcome) == ("checkpoint_rollback", "not_applied")
+    assert isinstance(ruling.answer, RecoveryNeeded)
+    assert [type(directive).__name__ for directive in ruling.directives] == ["Hold"]
+    assert driver.state.acted == 0 and driver.state.pending == ()
 
 
 def test_a_strategy_of_ones_own_is_found_by_name():

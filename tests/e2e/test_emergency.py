@@ -45,6 +45,7 @@ def test_the_first_step_of_a_run_can_be_its_last(place_with: Callable[..., Place
     assert place.processes() == []
     (stored,) = Incidents(place.store).all()
     assert stored.incident.issue.type == "destructive_action"
+    assert stored.status == "open" and place.folder.gate.exists(), "a person chooses what follows"
     assert place.told()["incident_id"] == stored.id
     applied = [r for r in place.records("applied") if r["directive"]["do"] == "stop"]
     assert "had to be killed" in applied[0]["applied"]["how"]
@@ -100,7 +101,8 @@ def test_a_channel_that_hangs_holds_up_neither_stop_nor_clean_up(place_with: Cal
         status, said = destroy(place)
         assert status == 125, said
         assert place.processes() == []
-        assert len(Incidents(place.store).all()) == 1
+        (stored,) = Incidents(place.store).all()
+        assert (stored.status, stored.option) == ("aborted", "abort")
         assert not place.folder.gate.exists(), "cleaned up by itself"
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interlock.config.schema import Gui, GuiVerification
 from interlock.core import InvalidState
 from interlock.gui import (
     FileOperation,
@@ -61,6 +62,30 @@ def test_it_checks_at_the_start_between_files_and_at_the_end(fixture: ReplayFixt
     ]
     assert watch._thread is None
     assert {event.status.value for event in watch.get_events()} <= {"normal", "unknown"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "succeeds", "status"),
+    [
+        ({}, False, "match"),
+        ({"strict": False}, True, "match"),
+        ({"strict": False, "similarity_threshold": 1.0}, False, "partial"),
+        ({"strict": False, "similarity_threshold": 1.0, "partial_threshold": 1.0}, False, "mismatch"),
+    ],
+)
+def test_the_verification_at_the_end_of_a_replay_follows_the_configuration(
+    fixture: ReplayFixture, settings: dict[str, Any], succeeds: bool, status: str
+) -> None:
+    def change(done: int, total: int, path: str) -> None:
+        if done == total:
+            target = fixture.workspace / "src/a.py"
+            target.write_text(target.read_text().replace("def f0", "def g0"))
+
+    config = Gui(verification=GuiVerification(**settings))
+    result = fixture.engine(config=config, on_progress=change).execute()
+    assert result.verification is not None
+    assert {c.path: c.match_status for c in result.verification.comparisons} == {"src/a.py": status, "b.txt": "match"}
+    assert (result.completed, result.verification.success) == (True, succeeds)
 
 
 @pytest.mark.torture

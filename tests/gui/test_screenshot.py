@@ -6,6 +6,7 @@ import base64
 import contextlib
 import io
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,17 @@ def test_the_first_backend_that_works_is_chosen(desktop: VirtualDisplay, monkeyp
     assert isinstance(create_screenshot_backend({"backend": "auto"}, display=desktop.name), MSSBackend)
     monkeypatch.setattr(MSSBackend, "is_available", lambda self: False)
     assert isinstance(create_screenshot_backend(None, display=desktop.name), ScrotBackend)
+
+
+def test_scrot_is_the_fallback_where_mss_is_not_installed(
+    desktop: VirtualDisplay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mss", None)
+    backend = create_screenshot_backend({"backend": "auto"}, display=desktop.name)
+    assert isinstance(backend, ScrotBackend)
+    assert backend.capture_screen().width == 1280
+    with pytest.raises(CaptureError, match="mss is not installed"):
+        create_screenshot_backend({"backend": "mss"}, display=desktop.name).capture_screen()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.config.schema import EmergencyStop, Interventions
+from interlock.config.schema import Interventions
 from interlock.core import Action, Intervention, Issue, Limits, Notify, RunState, Spend, Stop
 from interlock.intervene import Stopped, emergency_stop
 
@@ -165,11 +165,6 @@ def test_rolling_back_is_open_only_where_a_safe_checkpoint_exists():
     option = stop(found, run(checkpoints=(old,), rollbacks=3)).recovery_options[1]
     assert option.applicable and option.checkpoint_id == "c9", "age and depth bind automatic rollback only"
     assert not stop(found, run(checkpoints=(checkpoint(success_rate=0.1),))).recovery_options[1].applicable
-
-
-def test_clean_up_by_itself_only_when_configured():
-    assert not stop().clean_up
-    assert stop(config=Interventions(emergency_stop=EmergencyStop(auto_cleanup=True))).clean_up
 
 
 def test_the_same_stop_gives_the_same_incident_id_and_another_another():

@@ -8,6 +8,7 @@ import pytest
 
 from interlock.config import Config
 from interlock.core import Inject, Intervention, Issue, Message, RunSpec
+from interlock.gui import FileVerifier, read_session
 from interlock.journal import JournalEntry, Store
 from interlock.journal_records import (
     EndRecord,
@@ -287,6 +288,20 @@ def test_screenshots_of_a_gui_session_are_in_the_report(tmp_path):
     assert 'src="data:image/png;base64,' in text
     assert text.count('<div class="pair">') == 1
     assert "main.py" in text
+
+
+def test_the_lines_of_a_replay_that_differ_are_in_the_report(tmp_path):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/main.py").write_text("one\ntwo <b>\nthree\n")
+    session = read_session({"session_id": "s", "files": [{"path": "main.py", "operations": [
+        {"type": "insert", "line": 1, "content": "one\nzwei\nthree\n"}]}]})  # fmt: skip
+    folder = Store(tmp_path).create(RunSpec(run_id="gui"))
+    add(folder, [JournalEntry("gui_verification", FileVerifier(tmp_path / "work").verify_session(session))])
+    with Story.open(folder) as story:
+        page = render(gather(story), "html")
+    assert_harmless(page)
+    for line in ('<span class="minus">-zwei</span>', '<span class="plus">+two &lt;b&gt;</span>', "actual/main.py"):
+        assert line in page
 
 
 def test_the_pictures_of_an_intervention_stay_though_many_quiet_looks_follow(tmp_path):

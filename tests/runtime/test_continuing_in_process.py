@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from interlock.config import Config
+from interlock.config.schema import EmergencyStop, Interventions
 from interlock.core import BadInput, InvalidState, Issue, Limits, RunSpec, RunState
 from interlock.intervene import emergency_stop
 from interlock.intervene.options import offered
@@ -14,14 +15,14 @@ from interlock.journal import Store
 from interlock.runtime import Incidents, StoredIncident, Supervisor
 
 FOUND = Issue(id="loop:0:0", type="loop", step=3, description="the same again", severity="critical")
+DEFAULT = Config()
 FILES = ("one.txt", "two.txt", "sub/three.txt")
 
 
-def stopped(tmp_path: Path) -> StoredIncident:
+def stopped(tmp_path: Path, config: Config = DEFAULT) -> StoredIncident:
     """An agent that wrote three files and was stopped."""
     workspace = tmp_path / "work"
     (workspace / "sub").mkdir(parents=True)
-    config = Config()
     store = Store(tmp_path / "runs")
     with Supervisor.open(
         task="tidy up", workspace=workspace, store=store, config=config, checkpoint_store=tmp_path / "kept"
@@ -91,6 +92,15 @@ def test_manual_intervention_works_in_process(tmp_path: Path) -> None:
 def test_rollback_and_retry_is_not_offered_without_a_safe_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(InvalidState, match="no safe checkpoint"):
         go_on(tmp_path, stopped(tmp_path), "rollback_and_retry")
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_auto_cleanup_settles_the_incident_when_the_run_is_closed(tmp_path: Path, wanted: bool) -> None:
+    stop = EmergencyStop(auto_cleanup=wanted)
+    stored = stopped(tmp_path, Config(interventions=Interventions(emergency_stop=stop)))
+    assert (stored.status, stored.option) == (("aborted", "abort") if wanted else ("open", None))
+    gate = tmp_path / "runs" / stored.incident.run_id / "gate"
+    assert gate.exists() is not wanted
 
 
 def test_abort_continues_nothing(tmp_path: Path) -> None:

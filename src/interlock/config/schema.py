@@ -364,7 +364,9 @@ class GuiVerification(Section, frozen=True, kw_only=True):
     enabled: Annotated[bool, Meta(description="Compare the files with the expected result.")] = True
     similarity_threshold: Annotated[Share, Meta(description="Minimum similarity for a match.")] = 0.98
     partial_threshold: Annotated[Share, Meta(description="Minimum similarity for a partial match.")] = 0.90
-    strict: Annotated[bool, Meta(description="Require equality apart from line endings.")] = False
+    strict: Annotated[
+        bool, Meta(description="Success requires equality apart from line endings; if false, every file must match.")
+    ] = True
     verify_on_completion: Annotated[bool, Meta(description="Verify when a replay ends.")] = True
 
 

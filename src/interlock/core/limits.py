@@ -33,7 +33,9 @@ class Limits(Struct, frozen=True, omit_defaults=True, kw_only=True):
     max_calls_per_minute: Annotated[Count | None, Meta(description="Tool calls and model requests a minute.")] = None
     max_processes: Annotated[Positive | None, Meta(description="Processes at a time; threads count too.")] = None
     max_cpu_percent: Annotated[Share | None, Meta(description="CPU as a percentage of one core; 200 is two.")] = None
-    batch_size: Annotated[Positive | None, Meta(description="Files or items that the agent handles at once.")] = None
+    batch_size: Annotated[
+        Positive | None, Meta(description="Files that one call may name: in a list, or as the operands of a command.")
+    ] = None
 
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:

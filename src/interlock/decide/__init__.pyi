@@ -13,5 +13,6 @@ from .strategies import PATTERN_TABLE as PATTERN_TABLE
 from .strategies import Situation as Situation
 from .strategies import Strategy as Strategy
 from .strategies import find_strategy as find_strategy
+from .strategies import next_intervention as next_intervention
 from .strategies import register_strategy as register_strategy
 from .strategies import unregister_strategy as unregister_strategy

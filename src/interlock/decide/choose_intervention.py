@@ -8,12 +8,22 @@ from msgspec.structs import replace
 
 from ..config import Interventions
 from ..core import LADDER, BadInput, Capability, Intervention, Issue, Outcome, RunState
-from ..intervene import BUILT_IN, Custom, Stopped, Templates, custom_interventions, pause_for_person
+from ..intervene import (
+    BUILT_IN,
+    Custom,
+    RecoveryNeeded,
+    Stopped,
+    Templates,
+    custom_interventions,
+    pause_for_person,
+)
 from .ladder import TOP, Ladder, apply_rung, can_restore
 from .progressive import Progressive
 from .ruling import IssueWeight, Observed, Ruling, Rulings, WeighedIssue, answerable, before_acting, before_limit, weigh
 from .state import ControllerState, PendingEffect, judge, remember
 from .strategies import PROGRESSIVE, Situation, Strategy, find_strategy, level_from
+
+ROLLBACK = LADDER[3]
 
 Ruled = tuple[ControllerState, RunState, Ruling]
 
@@ -158,6 +168,11 @@ class Controller:
     def _act(self, state: ControllerState, case: WeighedIssue, run: RunState, now: float) -> Ruled:
         rung, watching = case.rung, self._config.observe
         answer = apply_rung(rung, case.issue, run, self._config, now, self._templates)
+        if rung.name == ROLLBACK and isinstance(answer, RecoveryNeeded):
+            # There is no safe checkpoint: the run waits for a person, and nothing was rolled back.
+            made = case.intervention(state.recorded + 1, run, now, "not_applied", (answer.log,))
+            state = replace(state, recorded=state.recorded + 1, last_acted=now)
+            return state, remember(run, (), (made,)), case.ruling(made, answer, watching)
         reason = f"observe: would have been applied: {answer.log}" if watching else answer.log
         made = case.intervention(state.recorded + 1, run, now, "not_applied" if watching else "pending", (reason,))
         known = state.of(case.issue.type)

@@ -9,6 +9,7 @@ from .episode import CLEAN, CLEAR, WORKED, Episode, applied
 from .ladder import TOP
 from .ruling import Sighting
 from .state import ControllerState
+from .strategies import next_intervention
 
 CHANCES = (2, 2, 1, 1, 1)
 """Recurrences allowed after an answer of each rung before that answer has failed."""
@@ -57,17 +58,11 @@ def start_rung(state: ControllerState, issue_type: str, threshold: float) -> int
     """The first rung for a new episode of a type, by the effectiveness of the last episode's first rung."""
     known = state.of(issue_type)
     effect = known.effectiveness(LADDER[known.start])
-    if effect is None:
-        return known.start
-    if effect < threshold:
-        return min(HIGHEST_START, known.start + 1)
-    return max(0, known.start - 1) if effect >= MUCH_EFFECT else known.start
+    return min(HIGHEST_START, next_intervention(known.start, effect, threshold=threshold))
 
 
 HIGHEST_START = 2
 """A new problem never starts with a rollback or a stop, whatever others needed."""
-MUCH_EFFECT = 0.9
-"""From this effectiveness on, the next episode starts one rung lower."""
 
 
 def relapse_rung(episode: Episode) -> int:

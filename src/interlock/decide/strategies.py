@@ -88,6 +88,22 @@ PATTERN_TABLE: Mapping[str, tuple[str, str, str]] = {
 }
 """Issue type to the rungs for low, medium, and high or critical severity."""
 
+EFFECTIVE = 0.6
+VERY_EFFECTIVE = 0.9
+
+
+def next_intervention(level: int, effectiveness: float | None, *, threshold: float = EFFECTIVE) -> int:
+    """The next level after one with this effectiveness (0 to 1): below the threshold one up, from 0.9 on one down.
+
+    Without an effectiveness yet, or in between, it stays the same. `strategy.type: progressive` uses this rule for a
+    problem's first level only; as a strategy of your own it decides every time.
+    """
+    if effectiveness is None or math.isnan(effectiveness):
+        return level_from(level, "next_intervention")
+    step = 1 if effectiveness < threshold else -1 if effectiveness >= VERY_EFFECTIVE else 0
+    return level_from(level + step, "next_intervention")
+
+
 PROGRESSIVE = "progressive"
 """The default, which answers episodes instead of single issues: see `progressive.py`."""
 

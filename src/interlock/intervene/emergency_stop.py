@@ -28,7 +28,6 @@ def emergency_stop(issue: Issue, state: RunState, config: Interventions, now: fl
             Stop(NAME, incident_id=incident.id),
             Notify(f"Emergency stop of run {state.run_id or 'unknown'}", report.summary, level="critical"),
         ),
-        clean_up=config.emergency_stop.auto_cleanup,
     )
 
 

@@ -166,10 +166,10 @@ def make_plan(issue: Issue, state: RunState, now: float, why: str) -> Plan:
         ),
         constraints=(*state.context.constraints, *state.context.boundaries),
         success_criteria=(
-            f"No {issue.type} for 10 steps after resuming",
-            "The task makes progress: files change or checks pass",
+            f"the {issue.type} does not come back after resuming",
+            "the task makes progress: files change or checks pass",
         ),
-        escalation_path=("a person accepts this plan", "the run stays paused until then", "emergency_stop"),
+        escalation_path=("the run stays paused until a person resumes or cancels it",),
     )
 
 

@@ -17,7 +17,7 @@ OptionName = Literal["resume_with_limits", "rollback_and_retry", "manual_interve
 STRICTER = 0.5
 """The factor for every existing limit when the run resumes."""
 
-WITHOUT_LIMITS = Limits(max_steps=100, max_calls_per_minute=20, batch_size=1)
+WITHOUT_LIMITS = Limits(max_steps=100, max_calls_per_minute=20)
 """The limits of a resumed run that had none: enough to finish something small."""
 
 DANGEROUS = ("delete", "network", "privilege", "unknown_program")

@@ -39,7 +39,6 @@ class Stopped(Struct, frozen=True, tag_field="gives", tag="stop", kw_only=True, 
     log: str
     directives: tuple[Directive, ...]
     reason: str = "emergency_stop"
-    clean_up: bool = False
 
 
 InterventionResponse = Continue | RecoveryNeeded | Stopped

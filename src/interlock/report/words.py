@@ -107,7 +107,10 @@ def describe_record(body: RecordBody) -> RecordText:
             return RecordText("note", "info" if body.agrees is False else "quiet", one_line(title), body.why)
         case core.Plan():
             title = f"recovery plan for {plain(body.issue.type)}: needs you"
-            return RecordText("incident", "warning", title, cut("\n".join(body.steps), DETAIL), body.issue.step)
+            lines = [*body.steps, *(f"Keep to: {line}" for line in body.constraints)]
+            lines += [f"It worked if {line}" for line in body.success_criteria]
+            lines += [f"Until then: {line}" for line in body.escalation_path]
+            return RecordText("incident", "warning", title, cut("\n".join(lines), DETAIL), body.issue.step)
         case core.RollbackEntry():
             return RecordText("checkpoint", "quiet", f"rolled back to checkpoint {body.to_checkpoint}")
         case records.EpisodeRecord():

@@ -13,7 +13,6 @@ from .cleanup import clean_up_at_start as clean_up_at_start
 from .cleanup import clean_up_store as clean_up_store
 from .continuation import abort as abort
 from .continuation import choose as choose
-from .continuation import clean_up as clean_up
 from .continuation import continue_run as continue_run
 from .decision_pipeline import DecisionPipeline as DecisionPipeline
 from .directive_executor import CONVERSATION_BACK as CONVERSATION_BACK

@@ -100,7 +100,7 @@ class Permission:
         used_up = self._limiting.check_spend(reserve=True)
         if used_up is not None:
             return used_up
-        return self._limiting.slow_down(decide_call(review, step, capabilities, observe=False))
+        return self._limiting.slow_down(decide_call(review, step, capabilities, observe=False), step)
 
     def settle(self, step: Step, review: Review | None) -> Review | None:
         """Turn the review into a warning if a person has approved the call."""

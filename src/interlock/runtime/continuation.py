@@ -13,7 +13,7 @@ from ..intervene import RecoveryOption
 from ..journal import TREE, RunFolder, Store, has_ended, new_run_id, read_tree
 from ..link import noted_socket
 from ..process import attach
-from .incidents import Incidents, StoredIncident
+from .incidents import Incidents, StoredIncident, read_incidents
 from .run import Run
 from .workspace import open_workspace
 
@@ -80,6 +80,13 @@ def abort(store: Store, stored: StoredIncident) -> tuple[str, ...]:
     done = clean_up(RunFolder(store.root / stored.incident.run_id))
     Incidents(store).settle(stored, "aborted", "abort", None)
     return done
+
+
+def settle_stop(folder: RunFolder) -> None:
+    """Abort every open incident of a run that has closed, as `emergency_stop.auto_cleanup` wants."""
+    for stored in read_incidents(folder.incidents):
+        if stored.status == "open":
+            abort(Store(folder.path.parent), stored)
 
 
 def clean_up(folder: RunFolder) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from ..core import Decision, Hold, Stop
+from ..core import Decision, Hold, Step, Stop
 from ..journal_records import LimitRecord
+from .batch import named_files
 from .budgets import BudgetReached, RunBudgets
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor
@@ -55,12 +56,18 @@ class LimitEnforcer:
         """Whether no limit affects the next call."""
         return (
             not self._budgets
+            and self._pipeline.meter.limits.batch_size is None
             and self._used_up() is None
             and self._pipeline.meter.wait(self._pipeline.ledger, self._run.steady.time()) is None
         )
 
-    def slow_down(self, decision: Decision) -> Decision:
-        """Add the delay that the limits require to a decision that allows a call."""
+    def slow_down(self, decision: Decision, step: Step) -> Decision:
+        """Add the delay that the limits require to a decision that allows a call; refuse one with too many files."""
+        allowed = self._pipeline.meter.limits.batch_size
+        if allowed is not None and decision.action in ("proceed", "rewrite") and (count := named_files(step)) > allowed:
+            why = f"the call names {count} files, and batch_size allows {allowed} at once"
+            self._recorder.run.record(LimitRecord(why, limit="batch_size"))
+            return Decision("deny", reason=f"{why}: split it into smaller calls")
         wait = self._pipeline.meter.wait(self._pipeline.ledger, self._run.steady.time())
         if wait is None or wait.seconds <= 0 or decision.action not in ("proceed", "rewrite"):
             return decision

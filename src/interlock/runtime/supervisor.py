@@ -19,6 +19,7 @@ from ..core import (
     Context,
     Decision,
     Hold,
+    InterlockError,
     Limits,
     Notify,
     Restore,
@@ -178,6 +179,14 @@ class Supervisor(StepClient):
         if self.executor.notifier is not None:
             self.executor.notifier.close()
         self._guard.part("journal", self.run.close, None)
+        folder, wanted = self.run.folder, self.config.interventions.emergency_stop.auto_cleanup
+        if wanted and folder is not None and self.run.reason == "EMERGENCY_STOP":
+            from .continuation import settle_stop
+
+            try:
+                settle_stop(folder)
+            except (InterlockError, OSError):
+                log.exception("run %s: cleaning up after the emergency stop failed", self.run.spec.run_id)
 
     def before(self, step: Step) -> Decision:
         """Whether this step may run. A hold is not recorded: ask again with the same step when it is over."""

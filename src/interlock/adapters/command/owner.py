@@ -209,10 +209,6 @@ class Owner:
         supervisor.close()
         if self.held.tree is not None:
             self.held.tree.close()
-        if run.reason == "EMERGENCY_STOP" and self._begin.config.interventions.emergency_stop.auto_cleanup:
-            from ...runtime import clean_up
-
-            clean_up(self._parts.folder)
         return finished
 
     def _resume_words(self, parked: Parked) -> str:

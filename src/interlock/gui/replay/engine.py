@@ -299,7 +299,7 @@ class ReplayEngine:
             return None
         verifier = FileVerifier(
             self.vscode_controller.folder, settings.similarity_threshold, partial=settings.partial_threshold,
-            strict=True, originals=plan.before,
+            strict=settings.strict, originals=plan.before,
         )  # fmt: skip
         result = verifier.verify_session(plan.session)
         self._run.record(result)

@@ -31,8 +31,10 @@ class MSSBackend(XBackend):
             self._forget()
 
     def capture(self, area: Area | None) -> Screenshot:
-        import mss
-
+        try:
+            import mss
+        except ImportError as error:
+            raise CaptureError("mss is not installed", where="mss", todo="Install interlock[gui].") from error
         with self._lock:
             try:
                 if self._mss is None:
@@ -51,10 +53,10 @@ class MSSBackend(XBackend):
 
     def _forget(self) -> None:
         """Disconnect, so that the next capture reconnects."""
-        import mss
-
         kept, self._mss = self._mss, None
         if kept is not None:
+            import mss
+
             with suppress(mss.exception.ScreenShotError, OSError, ValueError, AssertionError):
                 kept.close()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from ...core import ENDED
-from ...journal_records import VerificationResult
+from ...journal_records import FileComparison, VerificationResult
 from ...runtime import StoredIncident
 from ..document import Document
 from ..narrative import known_cost, length
@@ -15,6 +15,9 @@ from . import sections
 from .charts import line_chart, short
 from .element import Html, el, join, page
 from .sections import section
+
+DIFF_LINES = 400
+"""Differing lines shown for each file; the journal has all."""
 
 
 def render_run(document: Document) -> str:
@@ -162,7 +165,20 @@ def _verification(found: VerificationResult) -> Html:
         for each in found.comparisons
     ]
     verdict = el(f"p.lead {'success' if found.success else 'failure'}", found.summary)
-    return join((verdict, sections.table(("File", "Result", "Similarity", ""), rows) if rows else el("div.scroll")))
+    shown = sections.table(("File", "Result", "Similarity", ""), rows) if rows else el("div.scroll")
+    return join((verdict, shown, *(_differing(each) for each in found.comparisons if each.diff_lines)))
+
+
+def _differing(each: FileComparison) -> Html:
+    """The lines of a file that differ from the expected ones."""
+    lines, more = each.diff_lines[:DIFF_LINES], len(each.diff_lines) - DIFF_LINES
+    return el(
+        "details.file",
+        el("summary", el("code", each.path), el("span.kind", each.says().partition(": ")[2])),
+        el("pre.diff", *(el(f"span.{sections.diff_class(line)}", line) for line in lines)),
+        el("p.empty", f"{more:,} more lines") if more > 0 else None,
+        open=True,
+    )
 
 
 def _timeline(document: Document) -> Html:
