@@ -9,11 +9,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from startup import begin_serve, environment
+from startup import environment
 
 NOTES = """This many `interlock run -- sleep` at once, after they have settled. CPU time of all their processes
-except the command's own; the goal is 10% of one core for 300 runs. Memory is the PSS of front and owner together; the
-goal is 35 MB. With `interlock serve`, its own processes are included. Unrelated processes sleep outside every run."""
+except the command's own; the goal is 10% of one core for 300 runs. Memory is the PSS of front, owner and copier.
+Unrelated processes sleep outside every run."""
 
 SETTLED_S = 20.0
 WINDOW_S = 20.0
@@ -24,26 +24,15 @@ TICKS = os.sysconf("SC_CLK_TCK")
 def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     """Title, header and rows for the table of results."""
     runs, foreign = (6, 200) if quick else (int(os.environ.get("FLEET", "300")), 2000)
-    rows = []
-    for served in (False, True):
-        rows += _measure(quick, runs, foreign, served=served)
-    header = [
-        "runs",
-        "with serve",
-        "unrelated processes",
-        "share of one core",
-        "scaled to 300 runs (goal 10%)",
-        "MB per run (goal 35)",
-    ]
-    return "Idle runs", header, rows
+    header = ["runs", "unrelated processes", "share of one core", "scaled to 300 runs (goal 10%)", "MB per run"]
+    return "Idle runs", header, _measure(quick, runs, foreign)
 
 
-def _measure(quick: bool, runs: int, foreign: int, *, served: bool) -> list[list[str]]:
+def _measure(quick: bool, runs: int, foreign: int) -> list[list[str]]:
     rows = []
     with tempfile.TemporaryDirectory(prefix="il-", dir="/tmp") as folder:
         root = Path(folder)
-        serve = begin_serve(INTERLOCK, root) if served else None
-        fleet = [_start(root, number, served=served) for number in range(runs)]
+        fleet = [_start(root, number) for number in range(runs)]
         strangers: list[subprocess.Popen[bytes]] = []
         try:
             for one in fleet:
@@ -52,30 +41,26 @@ def _measure(quick: bool, runs: int, foreign: int, *, served: bool) -> list[list
             for beside in (0, foreign):
                 strangers += [subprocess.Popen(["sleep", "600"]) for _ in range(beside)]
                 time.sleep(5.0 if quick else SETTLED_S)
-                fronts = [one.pid for one in fleet] + ([serve.pid] if serve is not None else [])
+                fronts = [one.pid for one in fleet]
                 ours = [pid for front in fronts for pid in (front, *_children(front)) if _name(pid) != "sleep"]
                 before, begin = sum(map(_cpu_s, ours)), time.monotonic()
                 time.sleep(5.0 if quick else WINDOW_S)
                 share = (sum(map(_cpu_s, ours)) - before) / (time.monotonic() - begin)
                 memory = sum(map(_pss_mb, ours)) / runs
                 figures = [f"{100 * share:.1f}%", f"{100 * share * 300 / runs:.1f}%", f"{memory:.1f}"]
-                rows.append([str(runs), "yes" if served else "no", f"{beside:,}", *figures])
+                rows.append([str(runs), f"{beside:,}", *figures])
         finally:
-            hosts = [serve] if serve is not None else []
             for process in (*strangers, *fleet):
                 process.kill() if process in strangers else process.terminate()
             for process in (*strangers, *fleet):
                 process.wait()
-            for process in hosts:
-                process.terminate()
-                process.wait()
     return rows
 
 
-def _start(root: Path, number: int, *, served: bool) -> subprocess.Popen[bytes]:
+def _start(root: Path, number: int) -> subprocess.Popen[bytes]:
     workspace = root / f"w{number}"
     workspace.mkdir()
-    env = environment(root, served=served)
+    env = environment(root)
     command = [INTERLOCK, "run", "--", "sh", "-c", "echo up; exec sleep 600"]
     return subprocess.Popen(command, cwd=workspace, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 

@@ -12,36 +12,23 @@ from pathlib import Path
 
 NOTES = (
     "Medians of interleaved runs. `interlock --version` is to take at most 2.5 times the plain interpreter, and "
-    "`interlock run -- true` at most 20 times, 6 times with `interlock serve` running."
+    "`interlock run -- true` at most 22 times."
 )
 
 
-WARM = "interlock run -- true, with interlock serve"
-
-
-def environment(base: Path, *, served: bool = False) -> dict[str, str]:
-    """A store, a configuration and sockets of its own; `served`: those of `interlock serve`."""
-    sockets = base / ("served" if served else "alone")
+def environment(base: Path) -> dict[str, str]:
+    """A store, a configuration and sockets of its own."""
+    sockets = base / "sockets"
     sockets.mkdir(mode=0o700, exist_ok=True)
     mine = {"XDG_STATE_HOME": base / "state", "XDG_CONFIG_HOME": base / "config", "XDG_RUNTIME_DIR": sockets}
     return {**os.environ, **{name: str(folder) for name, folder in mine.items()}}
 
 
-def begin_serve(interlock: str, base: Path) -> subprocess.Popen[bytes]:
-    """`interlock serve`, as soon as owners can be had from it."""
-    quiet = subprocess.DEVNULL
-    serve = subprocess.Popen([interlock, "serve"], env=environment(base, served=True), stdout=quiet, stderr=quiet)
-    while not (base / "served" / "interlock" / "warm.sock").exists():
-        assert serve.poll() is None
-        time.sleep(0.05)
-    return serve
-
-
-def took(command: list[str], base: Path, *, served: bool = False) -> float:
+def took(command: list[str], base: Path) -> float:
     """Milliseconds of one run in an empty folder."""
     workspace = base / "workspace"
     workspace.mkdir(exist_ok=True)
-    env = environment(base, served=served)
+    env = environment(base)
     begin = time.perf_counter()
     subprocess.run(command, check=True, capture_output=True, cwd=workspace, env=env)
     return (time.perf_counter() - begin) * 1000
@@ -57,18 +44,12 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
         "import interlock": [sys.executable, "-c", "import interlock"],
         "interlock run -- true": [interlock, "run", "--", "true"],
         "interlock run --contain off -- true": [interlock, "run", "--contain", "off", "--", "true"],
-        WARM: [interlock, "run", "--", "true"],
     }
     times: dict[str, list[float]] = {name: [] for name in commands}
     with tempfile.TemporaryDirectory(prefix="il-", dir="/tmp") as root:
-        serve = begin_serve(interlock, Path(root))
-        try:
-            for _ in range(5 if quick else 40):
-                for name, command in commands.items():
-                    times[name].append(took(command, Path(root), served=name == WARM))
-        finally:
-            serve.terminate()
-            serve.wait()
+        for _ in range(5 if quick else 40):
+            for name, command in commands.items():
+                times[name].append(took(command, Path(root)))
     bare = statistics.median(times["python -I -c pass"])
     rows = [
         [name, f"{statistics.median(values):.1f}", f"{statistics.median(values) / bare:.2f}"]

@@ -11,10 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-stubs: dict[str, str] = {}
-"""Stubs as they were when their package was kept (core/kept_code.py), by the file of the package."""
-
-
 def lazy(package: str, file: str) -> "Callable[[str], object]":
     """The `__getattr__` of a package: finds a name in the module that the stub beside `file` takes it from.
 
@@ -25,7 +21,7 @@ def lazy(package: str, file: str) -> "Callable[[str], object]":
     def find(name: str) -> object:
         if not homes:
             found = {}
-            for line in (stubs.get(file) or _read(f"{file}i")).splitlines():
+            for line in _read(f"{file}i").splitlines():
                 if line.startswith("from ."):
                     _from, home, _import, exported, *_as = line.split()
                     module = home.lstrip(".")

@@ -68,25 +68,6 @@ main()"""
     assert "re" not in loaded - modules_after("pass")
 
 
-def test_the_status_of_a_command_passes_through_though_we_were_removed_meanwhile(tmp_path):
-    code = """
-import sys
-sys.modules["interlock.cli.fast_exit"] = None
-from interlock.__main__ import main
-main()
-"""
-    places = {"XDG_STATE_HOME": str(tmp_path / "state"), "XDG_CONFIG_HOME": str(tmp_path / "config")}
-    done = subprocess.run(
-        [sys.executable, "-c", code, "run", "--no-checkpoints", "--contain", "off", "--", "sh", "-c", "exit 3"],
-        cwd=tmp_path,
-        env={**os.environ, **places},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 3, done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def test_an_unknown_command_names_the_nearest(tmp_path):
     done = interlock("scann", home=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")

@@ -31,37 +31,6 @@ def test_without_bubblewrap_the_run_says_what_is_missing_and_how_to_get_it() -> 
     assert "bubblewrap is not installed" in decided.line and "apt-get install bubblewrap" in decided.line
 
 
-def test_what_worked_ahead_is_not_tried_again_unless_it_is_another_program(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    fake, other, ran = tmp_path / "bwrap", tmp_path / "other", tmp_path / "ran"
-
-    def count() -> int:
-        return len(ran.read_text().splitlines())
-
-    def write(file: Path, status: int) -> None:
-        file.write_text(f"#!/bin/sh\necho $* >> {ran}\necho 'bwrap: not here' >&2\nexit {status}\n")
-        file.chmod(0o755)
-
-    monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: str(fake))
-    monkeypatch.setattr(bubblewrap, "_worked", None)
-    write(fake, 1)
-    bubblewrap.try_ahead()
-    assert "not here" in bubblewrap.why_not()
-    assert count() == 2
-    write(fake, 0)
-    bubblewrap.try_ahead()
-    bubblewrap.try_early(fenced=False)
-    assert bubblewrap.why_not() == ""
-    assert count() == 3
-    # A fence is more than was tried.
-    assert bubblewrap.why_not(fenced=True) == ""
-    assert count() == 4
-    write(other, 1)
-    other.replace(fake)
-    assert "not here" in bubblewrap.why_not()
-
-
 @pytest.mark.usefixtures("no_bubblewrap")
 def test_guard_that_was_asked_for_and_cannot_be_had_is_an_error() -> None:
     with pytest.raises(BadInput, match="bubblewrap is not installed") as error:

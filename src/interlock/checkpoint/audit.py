@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 
 import zstandard
 from msgspec import Struct
 
-from ..core import InvalidState, boot_id, sha256
+from ..core import InvalidState, boot_id
 from .content_intake import EMPTY
 from .history import CheckpointHistory
 from .large_files import CHUNK, digest_of

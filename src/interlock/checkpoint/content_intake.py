@@ -6,8 +6,9 @@ import errno
 import os
 import stat
 from collections.abc import Callable
+from hashlib import sha256
 
-from ..core import Clock, open_below, sha256
+from ..core import Clock, open_below
 from .attributes import read_attributes
 from .entry import TreeEntry, make_entry
 from .folder_descent import READ_FLAGS, Descent

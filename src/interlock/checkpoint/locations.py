@@ -7,9 +7,10 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import translate
+from hashlib import sha256
 from pathlib import Path
 
-from ..core import BadInput, sha256, user_folder
+from ..core import BadInput, user_folder
 from .tree import printable
 
 NETWORK = frozenset(

@@ -7,10 +7,11 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 
 import zstandard
 
-from ..core import InvalidState, sha256
+from ..core import InvalidState
 from .attributes import write_attributes
 from .change import Difference
 from .content_intake import EMPTY

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
+from ..core import share_heap
 from .app import new_app
 
 app = new_app()
@@ -91,6 +92,11 @@ def run(
     Example: interlock run --name fix --max-minutes 30 -- python agent.py
     """
     given = {name: value for name, value in locals().items() if value is not None}
+    share_heap()
+    if contain is not ContainOption.off:
+        from ..contain import try_early
+
+        try_early(fenced=contain is ContainOption.fence)
     from .run_start import RunOptions, start_run
 
     start_run(RunOptions(**{name: _plain(value) for name, value in given.items()}))

@@ -50,11 +50,10 @@ def serve(
     import secrets
     import signal
 
-    from ..adapters.command import WarmStart, adopt_orphans
+    from ..adapters.command import adopt_orphans
     from ..adapters.hooks import HookHttpServer, ResidentSupervisor
     from ..config import load
-    from ..contain import in_a_run
-    from ..core import LINUX, InvalidState
+    from ..core import InvalidState
     from ..journal import open_store
     from ..link import is_served, listen, serve_socket
 
@@ -76,16 +75,7 @@ def serve(
     # Objects from start-up stay: collecting them would delay a hook by 50 ms.
     gc.freeze()
     resident = ResidentSupervisor(listen(path), store, config)
-    warm = WarmStart("interlock.cli.warm_run") if LINUX and not in_a_run() else None
-
-    def poll() -> None:
-        if warm is not None:
-            warm.ensure_running()
-        adopt_orphans(store.root)
-
-    if warm is not None:
-        warm.ensure_running()
-    resident.on_poll = poll
+    resident.on_poll = lambda: adopt_orphans(store.root)
     resident.start()
     absent = None
     if settings.hub.url:
@@ -112,7 +102,7 @@ def serve(
         sys.stdout.write(f"metrics: {metrics.address}\n" if metrics is not None else "")
         sys.stdout.flush()
     signal.sigwait(wanted)
-    for part in (server, resident, warm, absent, metrics):
+    for part in (server, resident, absent, metrics):
         if part is not None:
             part.close()
     path.unlink(missing_ok=True)

@@ -36,8 +36,6 @@ def why_not(*, fenced: bool = False) -> str:
     program = find_bubblewrap()
     if program is None:
         return f"bubblewrap is not installed. {INSTALL}"
-    if not fenced and _identity(program) == _worked:
-        return ""
     try:
         status, words = (_pop_early(fenced) or _Trial(program, fenced)).end()
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -79,33 +77,9 @@ _early: dict[bool, _Trial] = {}
 def try_early(*, fenced: bool) -> None:
     """Start the test for `why_not` now, while the process does other work."""
     program = find_bubblewrap()
-    if program is not None and (fenced or _identity(program) != _worked):
+    if program is not None:
         with contextlib.suppress(OSError):
             _early[fenced] = _Trial(program, fenced)
-
-
-_worked: tuple[object, ...] | None = None
-
-
-def try_ahead() -> None:
-    """Test ahead of time that guard works, in a process that waits for runs. A failure is tested again then.
-
-    If it no longer works by then, the sandbox cannot be created, and the command does not start.
-    """
-    global _worked
-    _worked = None
-    program = find_bubblewrap()
-    if program is not None:
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            _worked = _identity(program) if _Trial(program, fenced=False).end()[0] == 0 else None
-
-
-def _identity(program: str) -> tuple[object, ...]:
-    try:
-        info = os.stat(program)  # noqa: PTH116  before anything else is imported
-    except OSError:
-        return (program,)
-    return program, info.st_dev, info.st_ino, info.st_mtime_ns, info.st_mode
 
 
 def forget_early() -> None:

@@ -61,7 +61,6 @@ from .files import open_regular as open_regular
 from .files import read_small as read_small
 from .files import user_folder as user_folder
 from .files import write_whole as write_whole
-from .hashing import sha256 as sha256
 from .instruction_files import LENGTH as LENGTH
 from .instruction_files import is_task_file as is_task_file
 from .instruction_files import task_files as task_files
@@ -90,8 +89,6 @@ from .issue import Issue as Issue
 from .issue import Severity as Severity
 from .issue import Sign as Sign
 from .issue import Stuck as Stuck
-from .kept_code import KEPT as KEPT
-from .kept_code import keep_packages as keep_packages
 from .keys import STORE_KEY as STORE_KEY
 from .keys import KeyRing as KeyRing
 from .keys import KeyRole as KeyRole
@@ -125,9 +122,7 @@ from .platform import POLLRDHUP as POLLRDHUP
 from .platform import allocate as allocate
 from .platform import boot_clock as boot_clock
 from .platform import boot_id as boot_id
-from .platform import copy_limits as copy_limits
 from .platform import copy_range as copy_range
-from .platform import has_limited_memory as has_limited_memory
 from .platform import list_attributes as list_attributes
 from .platform import needs_linux as needs_linux
 from .platform import open_below as open_below
@@ -141,7 +136,6 @@ from .platform import peer_credentials as peer_credentials
 from .platform import punch_hole as punch_hole
 from .platform import register_exclusive as register_exclusive
 from .platform import reports_stop as reports_stop
-from .platform import scheduling_of as scheduling_of
 from .platform import set_attribute as set_attribute
 from .platform import share_heap as share_heap
 from .platform import signal_process as signal_process

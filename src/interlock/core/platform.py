@@ -269,30 +269,6 @@ def scheduling_of(pid: int) -> tuple[object, ...]:
         raise unsupported()
 
 
-def copy_limits(pid: int) -> None:
-    """Take on the resource limits of another process; ValueError or OSError if that is not permitted."""
-    if sys.platform == "linux":
-        import resource
-
-        for kind in (getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")):
-            wanted = resource.prlimit(pid, kind)
-            if wanted != resource.getrlimit(kind):
-                resource.setrlimit(kind, wanted)
-    else:
-        raise unsupported()
-
-
-def has_limited_memory(pid: int) -> bool:
-    """Whether a process has a limit on its data or address space."""
-    if sys.platform == "linux":
-        import resource
-
-        limits = (resource.prlimit(pid, kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA))
-        return any(most != resource.RLIM_INFINITY for most in limits)
-    else:
-        raise unsupported()
-
-
 def wait_for_signal(wanted: set[signal.Signals]) -> tuple[int, int]:
     """Wait for one of these blocked signals; returns it and its si_code, 0 if the system does not provide that."""
     if sys.platform == "linux":

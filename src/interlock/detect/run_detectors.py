@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 from typing import cast
@@ -13,7 +14,6 @@ from msgspec import Struct, field
 from ..config import Detect
 from ..core import (
     DETECTORS,
-    KEPT,
     Context,
     Issue,
     Seen,
@@ -280,4 +280,5 @@ def issue_types() -> frozenset[str]:
 @cache
 def built_in() -> tuple[Factory, ...]:
     """The detectors that ship with Interlock."""
-    return tuple(importlib.import_module(f"{patterns.__name__}.{name}").detector for name in KEPT.names_in(patterns))
+    names = sorted(module.name for module in pkgutil.iter_modules(patterns.__path__))
+    return tuple(importlib.import_module(f"{patterns.__name__}.{name}").detector for name in names)

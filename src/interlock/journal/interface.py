@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
+from hashlib import sha256
 from struct import Struct as Layout
 from threading import Event
 from typing import Protocol, Self
@@ -10,7 +11,7 @@ from typing import Protocol, Self
 import msgspec
 from msgspec import Struct
 
-from ..core import RECORD_VERSION, BadInput, Record, sha256
+from ..core import RECORD_VERSION, BadInput, Record
 from .summary import RunSummary
 
 

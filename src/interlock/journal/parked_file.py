@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
 
-from ..core import boot_clock, boot_id, from_json, read_small, sha256
+from ..core import boot_clock, boot_id, from_json, read_small
 from .durable_files import FOLDER_MODE, locked, write_durably
 from .folder import PARKED, RunFolder
 

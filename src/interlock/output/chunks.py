@@ -1,4 +1,4 @@
-"""The data that the copier and the storing process exchange, and how they are started. Imports almost nothing."""
+"""Pieces of output, and how the copier is started. Imports almost nothing."""
 
 from __future__ import annotations
 
@@ -16,10 +16,7 @@ GATHER_S = 0.1
 Source = tuple[str, Callable[[], tuple[int, int]] | None]
 """The name of a stream, and for a terminal a function that returns its size."""
 
-Chunk = tuple[float, Source, bytes]
-"""Time, source and bytes."""
-
-Piece = tuple[float, tuple[str, tuple[int, int] | None], bytes]
+Chunk = tuple[float, tuple[str, tuple[int, int] | None], bytes]
 """Time, stream with the terminal's size at that time, and bytes."""
 
 

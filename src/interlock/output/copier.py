@@ -1,19 +1,18 @@
 """The copier of a run: copies the output of its command to its destination, and has it stored.
 
 It is a separate process, so that the command's streams outlive front and owner; it exits when no process can write to
-them any more. Each run has one, so it imports almost nothing: another process (store_output.py) stores the output, and
-runs only while there is output to store."""
+them any more. Each run has one, so it imports what redacts and stores output only when there is some."""
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]  # not signal: its names of signals take 1 MB
 import errno
 import os
 import select
+import signal
 import time
+from threading import Event, Thread
 
 from .chunks import STDERR, TERMINAL, Source
-from .minimal_threads import Event, Thread
 from .output_buffer import OutputBuffer
 
 TYPE_CHECKING = False
@@ -118,16 +117,13 @@ def main(arguments: list[str]) -> None:
     the output, and where to report them.
     """
     for name in ("SIGINT", "SIGQUIT", "SIGTSTP", "SIGHUP", "SIGTERM", "SIGTTOU"):
-        _signal.signal(getattr(_signal, name), _signal.SIG_IGN)
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
     front, bound, folder, where, *words = arguments
     control = int(front)
     mode, _, path = where.partition("=")
     steps = StepLines(mode, path)
     each = zip(*[iter(words)] * 3, strict=True)
     streams = [_Stream(name, int(source), int(sink), steps) for name, source, sink in each]
-    for descriptor in (control, *(stream.source for stream in streams)):
-        # The storing process must not keep them open.
-        os.set_inheritable(descriptor, False)
     buffer = OutputBuffer(folder, int(bound))
 
     def copy(number: int, stream: _Stream) -> None:
@@ -137,12 +133,12 @@ def main(arguments: list[str]) -> None:
             os.close(stream.source)
 
     def copying(number: int, stream: _Stream) -> Thread:
-        return Thread(lambda: copy(number, stream))
+        return Thread(target=copy, args=(number, stream))
 
     threads = [copying(*each) for each in enumerate(streams)]
     for thread in threads:
         thread.start()
-    Thread(lambda: _answer(control, streams, buffer, steps)).start()
+    Thread(target=_answer, args=(control, streams, buffer, steps), daemon=True).start()
     for thread in threads:
         thread.join()
     steps.close()
@@ -236,7 +232,7 @@ class StepLines:
 
             if self._lines is None:
                 lines = self._lines = queue.Queue(WAITING)
-                self._thread = Thread(lambda: self._tell(lines))
+                self._thread = Thread(target=self._tell, args=(lines,), daemon=True)
                 self._thread.start()
             try:
                 self._lines.put(line, timeout=PUT_S)

@@ -23,18 +23,12 @@ _KEY_ENDS = re.compile(rb"-----END [A-Z ]*PRIVATE KEY[A-Z ]*-----")
 
 
 class RedactedLines:
-    """Outputs whole lines. Incomplete lines are held back, so that no secret is split.
+    """Outputs whole lines. Incomplete lines are held back, so that no secret is split."""
 
-    `before` are the previous lines, which may name the value of the first one.
-    """
-
-    def __init__(self, before: bytes = b"") -> None:
+    def __init__(self) -> None:
         self._held = b""
-        self._before = before
-
-    def left(self) -> bytes | None:
-        """The `before` of a successor; None while something is held back."""
-        return None if self._held else self._before
+        # The previous lines, which may name the value of the next one.
+        self._before = b""
 
     def feed(self, data: bytes) -> bytes:
         """Add bytes; returns those that can be shown now, redacted."""
@@ -81,11 +75,8 @@ class RedactedLines:
 class PlainText:
     """A stream that is not a terminal: `feed` yields pieces of (stream, text) that are final."""
 
-    def __init__(self, stream: str, before: bytes = b"") -> None:
-        self._stream, self._lines = stream, RedactedLines(before)
-
-    def left(self) -> bytes | None:
-        return self._lines.left()
+    def __init__(self, stream: str) -> None:
+        self._stream, self._lines = stream, RedactedLines()
 
     def resize(self, columns: int, rows: int) -> None:
         """Does nothing: a plain stream has no size."""

@@ -31,16 +31,12 @@ ALTERNATE = frozenset((47, 1047, 1049))
 class TerminalText:
     """For one terminal. `feed` yields pieces of (stream, text) that are final."""
 
-    def __init__(self, columns: int, rows: int, before: bytes = b"") -> None:
+    def __init__(self, columns: int, rows: int) -> None:
         self._held = ""
-        self._lines = RedactedLines(before)
+        self._lines = RedactedLines()
         self._screen: _Screen | None = None
         self._size = (columns, rows)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-
-    def left(self) -> bytes | None:
-        whole = not self._held and self._screen is None and not self._decoder.getstate()[0]
-        return self._lines.left() if whole else None
 
     def resize(self, columns: int, rows: int) -> None:
         self._size = (columns, rows)

@@ -2,11 +2,6 @@ from .cgroup_hierarchy import PREFIX as PREFIX
 from .cgroup_hierarchy import read_mounts as read_mounts
 from .contained_start import Enclosure as Enclosure
 from .containment_check import abilities as abilities
-from .forked_process import Forked as Forked
-from .forked_process import can_fork as can_fork
-from .forked_process import fork as fork
-from .forked_process import rename_process as rename_process
-from .forked_process import settle_in as settle_in
 from .handle import ProcessId as ProcessId
 from .handle import TreeHandle as TreeHandle
 from .outcome import Ability as Ability

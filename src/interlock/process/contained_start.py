@@ -8,9 +8,9 @@ import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, NamedTuple, Protocol
+from typing import IO, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -19,7 +19,7 @@ from ..core import BadInput, RunSpec, needs_linux, open_memory_file
 from .handle import ProcessId, TreeHandle
 from .process_family import MARKER, without_marker
 from .program import cannot_start
-from .tree import Child, ProcessTree
+from .tree import ProcessTree
 
 FIRST = "init_process"
 ISOLATED = "import sys; sys.path.append(sys.argv.pop(1)); __import__(sys.argv.pop(1)).main()"
@@ -47,16 +47,6 @@ class Enclosure(Struct, frozen=True, kw_only=True):
     scoped: bool = False
 
 
-class Starter(Protocol):
-    """Another process that starts a contained command as its own child, in a new process group of its session."""
-
-    session: int
-
-    def start(
-        self, words: Sequence[str], environment: Mapping[str, str], streams: Sequence[int], fds: Sequence[int]
-    ) -> Child: ...
-
-
 class JoinFailed(Exception):
     """Raised if a cgroup can be created but not entered."""
 
@@ -69,13 +59,12 @@ class Start(NamedTuple):
     streams: tuple[Stream, Stream, Stream]
     pass_fds: tuple[int, ...]
     on_known: Callable[[TreeHandle], None]
-    starter: Starter | None = None
 
 
 def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> ProcessTree:
     """Start the command so that its processes are tracked from before its first instruction."""
     needs_linux("containment")
-    spec, environment, streams, pass_fds, on_known, starter = start
+    spec, environment, streams, pass_fds, on_known = start
     here, there = socket.socketpair()
     here.setsockopt(socket.SOL_SOCKET, SO_PASSCRED, 1)
     status, status_end = os.pipe()
@@ -95,23 +84,17 @@ def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> Pr
             os.lseek(descriptor, 0, os.SEEK_SET)
         command = [*enclosure.words, "--", *isolated_words(FIRST), *words, *spec.argv]
         handed = (*pass_fds, there.fileno(), status_end, *own, *groups, *enclosure.fds, *events)
-        popen: Child
-        if starter is not None:
-            with open(os.devnull, "r+b", buffering=0) as nothing:
-                sandbox_streams = (nothing.fileno(), nothing.fileno(), said)
-                popen = starter.start(command, without_marker(environment), sandbox_streams, handed)
-        else:
-            popen = subprocess.Popen(
-                command,
-                cwd=spec.cwd,
-                env=without_marker(environment),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=said,
-                pass_fds=handed,
-                # A command that kills its own process group must not kill us.
-                process_group=0,
-            )
+        popen = subprocess.Popen(
+            command,
+            cwd=spec.cwd,
+            env=without_marker(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            pass_fds=handed,
+            # A command that kills its own process group must not kill us.
+            process_group=0,
+        )
     except (OSError, ValueError, JoinFailed) as error:
         here.close()
         for descriptor in (status, said):

@@ -14,7 +14,7 @@ import msgspec
 from ..core import BadInput, InvalidState, Limits, RunSpec, boot_id, needs_linux
 from . import cgroup_hierarchy
 from .cgroup_hierarchy import CgroupFolders, QuickEntry
-from .contained_start import Enclosure, JoinFailed, Start, Starter, Stream, isolated_words, start_enclosed
+from .contained_start import Enclosure, JoinFailed, Start, Stream, isolated_words, start_enclosed
 from .handle import ProcessId, TreeHandle
 from .process_family import add_marker
 from .program import cannot_start
@@ -36,15 +36,12 @@ def spawn(
     mechanism: Literal["auto", "cgroup", "signals"] = "auto",
     enclosure: Enclosure | None = None,
     on_known: Callable[[TreeHandle], None] = lambda handle: None,
-    starter: Starter | None = None,
-    on_prepared: Callable[[], None] = lambda: None,
 ) -> ProcessTree:
     """Start `spec.argv` in `spec.cwd`, contained and limited before its first instruction runs.
 
     It has our terminal unless streams are given. `mechanism` "auto" uses a cgroup if possible. An `enclosure`
     gives it its own PID namespace, and the rest of its sandbox. `on_known` is called with the tree before the
-    command's first instruction runs; if we are killed before that, the command never runs. With an enclosure, a
-    `starter` starts it for us. `on_prepared` is called when everything is ready for its first process.
+    command's first instruction runs; if we are killed before that, the command never runs.
     """
     needs_linux("process control")
     if not spec.argv:
@@ -54,7 +51,7 @@ def spawn(
     made: CgroupFolders | str = "signals were asked for" if mechanism == "signals" else cgroup_hierarchy.make(marker)
     if isinstance(made, str) and mechanism == "cgroup":
         raise InvalidState(f"no cgroup for {spec.argv[0]}: {made}")
-    session = os.getsid(0) if starter is None else starter.session
+    session = os.getsid(0)
     handle = _handle(marker, made, session)
     tree = ProcessTree(handle)
     entry: QuickEntry | None = None
@@ -64,7 +61,7 @@ def spawn(
             entry.entered.set()
         on_known(handle if limits is None else msgspec.structs.replace(handle, limits=limits))
 
-    start = Start(spec, environment, (stdin, stdout, stderr), pass_fds, known, starter)
+    start = Start(spec, environment, (stdin, stdout, stderr), pass_fds, known)
 
     def begin(handle: TreeHandle) -> ProcessTree:
         return start_enclosed(start, handle, enclosure) if enclosure is not None else _start(start, handle)
@@ -72,7 +69,6 @@ def spawn(
     try:
         if limits is not None and handle.group:
             tree.limit(limits)
-        on_prepared()
         entry = QuickEntry(made.own) if isinstance(made, CgroupFolders) else None
         tree = begin(handle)
     except JoinFailed as failed:

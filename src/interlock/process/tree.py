@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import select
 import signal
+import subprocess
 import threading
 import time
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
 import msgspec
 
@@ -38,25 +39,10 @@ UNKNOWN_STATUS = 256
 """The exit status of a root that is not our child, as only its parent learns it. No process exits with 256."""
 
 
-class Child(Protocol):
-    """The part of subprocess.Popen that a tree needs."""
-
-    @property
-    def pid(self) -> int: ...
-    @property
-    def stdin(self) -> IO[bytes] | None: ...
-    @property
-    def stdout(self) -> IO[bytes] | None: ...
-    @property
-    def stderr(self) -> IO[bytes] | None: ...
-    def poll(self) -> int | None: ...
-    def wait(self, timeout: float | None = None) -> int: ...
-
-
 class ProcessTree:
     """Created by `spawn` or `attach`. Thread-safe; methods never fail because a process is gone."""
 
-    def __init__(self, handle: TreeHandle, popen: Child | None = None, status: int = -1) -> None:
+    def __init__(self, handle: TreeHandle, popen: subprocess.Popen[bytes] | None = None, status: int = -1) -> None:
         self._handle = handle
         self._popen = popen
         self._status_pipe = status

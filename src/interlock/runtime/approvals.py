@@ -5,12 +5,13 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
-from ..core import Decision, InvalidState, Review, Step, sha256
+from ..core import Decision, InvalidState, Review, Step
 
 ApprovalAnswer = Literal["approved", "rejected"]
 

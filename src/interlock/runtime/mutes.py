@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
 
-from ..core import BadInput, from_json, sha256, user_folder, write_whole
+from ..core import BadInput, from_json, user_folder, write_whole
 
 
 def mutes_file(project: Path) -> Path:

@@ -9,7 +9,4 @@ from .job_control import die_of as die_of
 from .launch import Launch as Launch
 from .launch import has_front as has_front
 from .launch import read_launch as read_launch
-from .owner_fork import fork_owner as fork_owner
 from .owner_messages import Finished as Finished
-from .thin_caller import ThinCaller as ThinCaller
-from .warm_start import WarmStart as WarmStart

@@ -18,10 +18,6 @@ from pathlib import Path
 from ...core import widen_pipe
 from ...output import STDERR, STDOUT, TERMINAL, flags_of, isolated_command
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ...process import Forked
-
 COPIER = "interlock.output.copier"
 
 PIPE_BYTES = 1024 * 1024
@@ -34,28 +30,6 @@ DRAIN_S = 5.0
 """How long to wait for the reader of the output when the command has ended. The copier continues without us."""
 
 
-MOST_WORDS = 64 * 1024
-MOST_FDS = 8
-
-_early: tuple[socket.socket, Forked] | None = None
-
-
-def give_copier(sock: socket.socket, process: Forked) -> None:
-    """Register a process that is ready to be the copier of the next run (`await_copying`)."""
-    global _early
-    _early = sock, process
-
-
-def await_copying(front: socket.socket) -> list[str]:
-    """In the process given to `give_copier`: wait for the copier's arguments. OSError if none arrive."""
-    data, (control, *sources), _, _ = socket.recv_fds(front, MOST_WORDS, MOST_FDS)
-    front.close()
-    _, *words = map(os.fsdecode, data.split(b"\0"))
-    # After the first three words, there is a name, a source and a sink for each stream.
-    words[4::3] = map(str, sources)
-    return [str(control), *words]
-
-
 class CommandOutput:
     """The command's `stdout` and `stderr`; None means that it inherits ours. `steps` is passed to the copier."""
 
@@ -64,7 +38,7 @@ class CommandOutput:
         self.stderr: int | None = None
         self._folder, self._bound, self._steps = folder, bound, steps
         self._sources: list[tuple[str, int, int]] = []
-        self._process: subprocess.Popen[bytes] | Forked | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._drained = threading.Event()
         self._starts = 0
@@ -78,7 +52,6 @@ class CommandOutput:
     def start(self) -> None:
         """Start a copier. If that fails, the command inherits our streams and its output is not stored."""
         if not self._bound:
-            _forget_copier()
             return
         try:
             self.stdout = self._open(STDOUT, 1)
@@ -121,14 +94,12 @@ class CommandOutput:
         arguments = [str(there.fileno()), str(self._bound), str(self._folder), self._steps, *words]
         handed = (there.fileno(), *(source for _, source, _ in self._sources))
         with there:
-            self._process = _hand_over(arguments, handed)
-            if self._process is None:
-                command = isolated_command(COPIER, arguments)
-                self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=handed)
+            command = isolated_command(COPIER, arguments)
+            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=handed)
         self._control = here
         threading.Thread(target=self._hear, args=(here, self._process), name="interlock-output", daemon=True).start()
 
-    def _hear(self, control: socket.socket, process: subprocess.Popen[bytes] | Forked) -> None:
+    def _hear(self, control: socket.socket, process: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(OSError), control.makefile("rb") as lines:
             for line in lines:
                 word, _, number = line.partition(b" ")
@@ -144,29 +115,6 @@ class CommandOutput:
             with contextlib.suppress(OSError):
                 os.close(source)
         self._sources.clear()
-
-
-def _forget_copier() -> None:
-    global _early
-    if _early is not None:
-        # The waiting copier exits when its socket is closed.
-        _early[0].close()
-        _early = None
-
-
-def _hand_over(arguments: list[str], handed: tuple[int, ...]) -> Forked | None:
-    """Pass the arguments to the waiting copier; None if there is none or it has exited."""
-    global _early
-    waiting, _early = _early, None
-    if waiting is None:
-        return None
-    sock, process = waiting
-    try:
-        with sock:
-            socket.send_fds(sock, [b"\0".join(map(os.fsencode, arguments))], handed)
-    except OSError:
-        return None
-    return process
 
 
 def _are_same(one: int, other: int) -> bool:

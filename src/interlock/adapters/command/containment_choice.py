@@ -79,8 +79,6 @@ class SandboxPaths(Struct, frozen=True, kw_only=True):
     workspaces: tuple[Path, ...]
     temporary: Path | None = None
     """A fenced run's own temporary folder."""
-    expected: bool = False
-    """The run's folder does not exist yet."""
     terminal: Path | None = None
     """The pty for the command's output. A pager that opens it by name would wait there for keys that never arrive."""
 
@@ -102,15 +100,6 @@ def build_enclosure(paths: SandboxPaths, config: Config, foreground: Foreground)
         write=_landlocked(fence, paths) if fence is not None else (),
         scoped="dbus" not in config.contain.allow,
     )
-
-
-def rehearse_sandbox(config: Config) -> None:
-    """Look up what every sandbox needs, in a process whose forks will build one."""
-    from ...contain import GuardedPaths, guard_words
-
-    program = find_bubblewrap()
-    if program is not None:
-        guard_words(program, GuardedPaths(), config.contain.allow)
 
 
 def sandbox_words(paths: SandboxPaths, config: Config) -> tuple[tuple[str, ...], tuple[int, ...], Fence | None]:
@@ -135,8 +124,7 @@ def sandbox_words(paths: SandboxPaths, config: Config) -> tuple[tuple[str, ...],
     if paths.temporary is not None:
         fence = build_fence(paths.workspaces, paths.temporary, config.contain.write, config.contain.hide)
     words = guard_words(program, kept, config.contain.allow, filter_fd, fence)
-    if paths.expected or paths.run.exists():
-        # The run's folder may be created after this check and before the sandbox is built.
+    if paths.run.exists():
         words += ("--ro-bind", str(paths.run), str(paths.run))
     if paths.terminal is not None:
         words += ("--ro-bind", "/dev/null", str(paths.terminal))

@@ -37,8 +37,7 @@ from .owner_messages import (
 from .owner_process import OwnerGone
 from .run_setup import END_S, RunSetup
 from .terminal_approval import TerminalApproval, open_line_terminal, write_stderr
-from .thin_caller import thin_caller
-from .unsupervised import CANCELLED, TIME_IS_UP, UnsupervisedRun, load_late
+from .unsupervised import CANCELLED, TIME_IS_UP, UnsupervisedRun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,9 +60,6 @@ PATIENCE_S = 60.0
 LAST_S = 15.0
 """The same for an owner that only records the end of an unsupervised run."""
 
-LATE_S = 1.0
-"""After this long, load the modules that only failures need, before an upgrade can replace them."""
-
 VISIBLE = {
     "auto": "steps are not reported: only limits, checkpoints and control apply",
     "off": "steps are not reported: only limits, checkpoints and control apply",
@@ -77,9 +73,6 @@ def run_command(launch: Launch) -> Finished:
     fill_standard_streams()
     refuse_missing_program(launch.spec, os.environ)
     containment = decide_containment(launch.config)
-    caller = thin_caller()
-    if caller is not None:
-        caller.accept(contained=containment.level != "off")
     attended = is_attended(launch.needs_approval)
     launch = replace(launch, config=resolve(launch.config, containment.level, attended=attended))
     return _Front(launch, containment.level, attended).run(containment.line)
@@ -122,7 +115,6 @@ class _Front:
         self._ended_with: int | None = None
         self._limits: tuple[str, ...] = ()
         self._begun = time.monotonic()
-        self._late_at: float | None = self._begun + LATE_S
 
     def run(self, first_line: str) -> Finished:
         restore_terminal = keep_settings()
@@ -222,19 +214,13 @@ class _Front:
             check_at = (
                 self._unsupervised_run.check_at if self._unsupervised_run is not None and self._status is None else None
             )
-            moments = (deadline, self._end_by, self._hint_at, check_at, self._late_at)
+            moments = (deadline, self._end_by, self._hint_at, check_at)
             due = min((at for at in moments if at is not None), default=None)
             try:
                 event = self._events.get(timeout=None if due is None else max(0.0, due - time.monotonic()))
             except queue.Empty:
                 if due == self._hint_at:
                     self._hint()
-                    continue
-                if due == self._late_at:
-                    self._late_at = None
-                    with contextlib.suppress(ImportError, OSError):
-                        # The run continues without these modules; code that needs them reports the error.
-                        load_late()
                     continue
                 if due == check_at:
                     self._check_limits()

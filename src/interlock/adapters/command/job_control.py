@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import resource
 import signal
 import termios
 import threading
@@ -18,8 +19,6 @@ from msgspec import Struct
 
 from ...core import reports_stop, wait_for_signal
 from ...process import read_process
-from . import thin_run
-from .thin_caller import thin_caller
 
 STOP_S = 0.5
 """How long a command may take to stop after Ctrl-Z."""
@@ -54,13 +53,9 @@ class Signals:
 
     def pending(self) -> set[int]:
         """Signals that arrived before `start`."""
-        caller = thin_caller()
-        return {*signal.sigpending(), *(caller.pending() if caller is not None else ())}
+        return {*signal.sigpending()}
 
     def start(self) -> None:
-        caller = thin_caller()
-        if caller is not None:
-            caller.deliver(lambda number: self._events.put(Signalled(number, shared=False, at=time.monotonic())))
         threading.Thread(target=self._record, name="interlock-signals", daemon=True).start()
 
     def _record(self) -> None:
@@ -75,12 +70,8 @@ def stop_ourselves() -> bool:
 
     Uses SIGSTOP, as SIGTSTP goes to the thread that receives signals. Does nothing without a shell to continue us.
     """
-    caller = thin_caller()
-    if not _has_shell(os.getpid() if caller is None else caller.pid):
+    if not _has_shell(os.getpid()):
         return False
-    if caller is not None:
-        caller.stop()
-        return True
     # Sent to this thread: another one could receive it later, while we keep running.
     signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
     return True
@@ -130,10 +121,11 @@ def pass_on(pid: int, number: int) -> None:
 
 def die_of(number: int) -> None:
     """End by the signal that ended the command, because shells treat that differently from an exit."""
-    caller = thin_caller()
-    if caller is not None:
-        caller.leave(f"die {number}")
-    thin_run.die_of(number)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if number not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+    os.kill(os.getpid(), number)
 
 
 def keep_settings() -> Callable[[], None]:

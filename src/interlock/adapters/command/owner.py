@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from ...core import Hold, InterlockError, boot_id, from_json, keep_packages, share_heap
+from ...core import Hold, InterlockError, boot_id, from_json, share_heap
 from ...journal import RunFolder, Store, read_tree
 from ...journal_records import StartedRecord
 from ...link import socket_path
@@ -52,13 +52,6 @@ from .usage_limit_parking import HANG
 
 log = logging.getLogger("interlock")
 
-LATE = ("contract", "decide", "detect", "intervene", "proof", "redact", "review", "runtime")
-LATE_LIBRARIES = ("re2", "tree_sitter", "tree_sitter_bash")
-"""Packages that only steps need. They are kept in their current version until the first step."""
-
-LATE_MODULE = "interlock.runtime.decision_parts"
-"""The module that imports these packages."""
-
 
 class Owner:
     """Owns one run, from the front's first message to the last."""
@@ -71,7 +64,7 @@ class Owner:
         self._supervisor, self._steps, self._hooks = parts.supervisor, parts.steps, parts.hooks
         self.held, self.parking = parts.held, parts.parking
         self._say: Callable[[str], None] = lambda _: None
-        self._removed = self._kept_modules = False
+        self._removed = False
         if isinstance(self._supervisor.executor.adapter, ProcessAdapter):
             self._steps.on_printed = self._observe_only
         self.held.on_frozen = self._checkpoint_own_work
@@ -232,20 +225,15 @@ class Owner:
             self._say("steps are read from what the command prints: they are recorded and reviewed, but not blocked")
 
     def _check_run(self) -> None:
-        self._keep_modules()
+        if self._begin.expects_hooks or self._begin.proxied is not None:
+            # So that the current code judges the first step, even if an upgrade is installed before it.
+            _ = self._supervisor.pipeline.parts
         self.parking.resume_if_due()
         self._parts.liveness.check()
         self._notice_removal()
         self._follow_person()
         self._hooks.read_transcripts()
         self._parts.self_monitor.check_cgroup()
-
-    def _keep_modules(self) -> None:
-        """Make sure, once, that the current code judges the first step, even if an upgrade is installed before it."""
-        if not self._kept_modules:
-            self._kept_modules = True
-            if LATE_MODULE not in sys.modules and not keep_packages(LATE, LATE_LIBRARIES):
-                _ = self._supervisor.pipeline.parts
 
     def _check_tampering(self) -> None:
         self._parts.guardian.check()

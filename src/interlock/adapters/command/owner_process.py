@@ -28,11 +28,7 @@ from .owner_messages import (
     Ping,
     ToFront,
 )
-from .owner_spawn import SpawnedOwner, WarmProcess, claim_early, open_words
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ...process import Forked
+from .owner_spawn import SpawnedOwner, claim_early, open_words
 
 FIRST_TRIES = 2
 """How many times to start an owner that dies before it is ready: a second death is not an accident."""
@@ -64,7 +60,7 @@ class OwnerProcess:
         self._sent: list[CommandStarted | Exited] = []
         self._deaths: list[float] = []
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | Forked | WarmProcess | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._channel: Channel | None = None
         self._early = claim_early()
         self._words = self._early.words if self._early is not None else open_words()

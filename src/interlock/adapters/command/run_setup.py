@@ -21,10 +21,8 @@ from .containment_choice import Level, SandboxPaths, build_enclosure, proxy_vari
 from .launch import Launch, StoredLaunch, hold_front, store_launch
 from .owner_messages import BeginRun, steps_path
 from .owner_process import OwnerProcess, OwnerStartup
-from .prepared_command import PreparedCommand
 from .terminal_approval import write_stderr
 from .terminal_foreground import Foreground
-from .thin_caller import thin_caller
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,9 +33,6 @@ END_S = 3.0
 
 CHECK_S = 0.1
 """How often to check for events while the first owner starts."""
-
-FOLDER_S = 0.0005
-"""How often to check whether the owner has created the run's folder, which takes it less than a second."""
 
 LOOPBACK = "127.0.0.1"
 
@@ -76,9 +71,7 @@ class RunSetup:
         self.wired = self._wire()
         self.launched = stored.launched if stored is not None else 0
         self.output = self._new_output()
-        self._has_folder = False
         self._lock: int | None = None
-        self._prepared: PreparedCommand | None = None
 
     def new_owner(self, missing: tuple[str, ...]) -> OwnerProcess:
         """The run's owner, not started yet. `missing` are variables that a parked run had and we do not."""
@@ -101,31 +94,21 @@ class RunSetup:
         return OwnerProcess(begin, (listen(self.control), listen(self.steps), *listeners), self._events)
 
     def start_owner(self, owner: OwnerProcess, pending: Callable[[], Set[int]]) -> None:
-        """Start the owner and prepare the command. If that fails, or a signal is `pending`, discard the run."""
+        """Start the owner. If that fails, or a signal is `pending`, discard the run."""
         startup = OwnerStartup(self.launch.spec, pending)
-        taken_away: list[FileNotFoundError] = []
 
         def check() -> float:
             startup.check()
-            try:
-                return self._use_folder()
-            except FileNotFoundError as error:
-                # An owner that refuses the run removes its folder before it reports why.
-                taken_away.append(error)
-                return CHECK_S
+            return CHECK_S
 
         try:
             owner.start(check, self._prepare)
-            if taken_away:
-                raise taken_away[0]
-            self._use_folder()
-            while self._prepared is not None and not self._prepared.wait(CHECK_S):
-                startup.check()
+            if self.stored is None:
+                self._lock = hold_front(self.folder)
+                store_launch(self.folder, self.launch, self.port)
             startup.check()
         except BaseException:
             owner.close()
-            if self._prepared is not None:
-                self._prepared.abandon()
             if self.stored is None:
                 from ...journal import Store
 
@@ -133,9 +116,8 @@ class RunSetup:
             raise
 
     def start_command(self, argv: tuple[str, ...]) -> ProcessTree:
-        """Start the command, which may be prepared already; BadInput if it cannot be started."""
-        prepared, self._prepared = self._prepared, None
-        tree = prepared.begin() if prepared is not None else self._spawn(argv)
+        """Start the command; BadInput if it cannot be started."""
+        tree = self._spawn(argv)
         self.output.started()
         if self.foreground is not None:
             self.foreground.start(tree.pid)
@@ -228,36 +210,12 @@ class RunSetup:
         """Do the work that does not need the owner, while the owner starts."""
         if self.stored is None:
             self.output.start()
-            if self.foreground is not None:
-                argv = self.command
-                self._prepared = PreparedCommand(lambda wait, hold: self._spawn(argv, wait, hold))
         from ...process import spawn  # noqa: F401  it takes a while
 
-    def _use_folder(self) -> float:
-        """Do the work that needs the run's folder once it exists; returns seconds until the next check."""
-        if self.stored is not None or self._has_folder:
-            return CHECK_S
-        if not self.folder.path.exists():
-            return FOLDER_S
-        self._has_folder = True
-        self._lock = hold_front(self.folder)
-        if self._prepared is not None:
-            # The sandbox mounts the folder.
-            self._prepared.set_ready()
-        store_launch(self.folder, self.launch, self.port)
-        return CHECK_S
-
-    def _spawn(
-        self,
-        argv: tuple[str, ...],
-        wait_for_folder: Callable[[], None] = lambda: None,
-        hold: Callable[[], None] = lambda: None,
-    ) -> ProcessTree:
-        """Start the command once the run's folder exists; the command is held before its first instruction."""
+    def _spawn(self, argv: tuple[str, ...]) -> ProcessTree:
         from ...process import spawn
 
         def on_known(tree: TreeHandle) -> None:
-            hold()
             # Stored, so that the run can be controlled without us. It works without that if the disk is full.
             with contextlib.suppress(OSError):
                 write_tree(self.folder, tree)
@@ -270,8 +228,6 @@ class RunSetup:
             limits=self.launch.config.limits,
             enclosure=self._enclose(),
             on_known=on_known,
-            starter=thin_caller(),
-            on_prepared=wait_for_folder,
         )
 
     def _environment(self) -> dict[str, str]:
@@ -309,7 +265,6 @@ class RunSetup:
             files=self.wired.files if self.wired is not None else (),
             workspaces=tuple(Path(folder) for folder in folders if folder),
             temporary=self._temporary,
-            expected=not self._has_folder,
         )
         return build_enclosure(paths, self.launch.config, self.foreground)
 

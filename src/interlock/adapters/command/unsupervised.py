@@ -12,25 +12,8 @@ from .terminal_approval import write_stderr
 POLL_S = 1.0
 """How often to check for a reason to end the run."""
 
-LATE = ("config", "control", "core", "journal", "journal_records", "link", "runtime")
-LATE_LIBRARIES = ("apsw", "zstandard")
-"""Packages that a front needs only without an owner. They are kept in their current version."""
-
 TIME_IS_UP, CANCELLED = 124, 130
 """The exit statuses of `interlock run` when the time limit is reached and when the run is cancelled."""
-
-
-def load_late() -> None:
-    """Load the modules a front needs only when its owner is gone, the run is cancelled, or a person is asked."""
-    from ...core import keep_packages
-    from ..proxy import relay_without_owner  # noqa: F401
-
-    if keep_packages(LATE, LATE_LIBRARIES):
-        return
-    from ...control import decode_request, new_request  # noqa: F401
-    from ...journal import JournalReader, Store, summarize  # noqa: F401
-    from ...link import ask_owner, collect_requests  # noqa: F401
-    from ...runtime import log_for_child  # noqa: F401
 
 
 class UnsupervisedRun:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ...core import KEPT, BadInput, from_json, from_plain
+from ...core import BadInput, from_json, from_plain
 from ..paths import ZONES
 from ..sql import KINDS
 from .compiled import RuleSet
@@ -27,7 +27,7 @@ LISTS = ("program", "words", "verbs", "options", "without", "args", "paths", "ta
 @lru_cache(1)
 def shipped() -> tuple[RuleFamily, ...]:
     """The shipped families, from the file written by `build`."""
-    return from_json(KEPT.read(SHIPPED), tuple[RuleFamily, ...])
+    return from_json(SHIPPED.read_bytes(), tuple[RuleFamily, ...])
 
 
 def rule_set(rules_path: str | None = None, private: tuple[Path, ...] = ()) -> RuleSet:
