@@ -295,7 +295,7 @@ def wait_for(what: str, is_so: Callable[[], object]) -> None:
 
 def adopt(place: Place, store: Path) -> None:
     """What `interlock serve` does after a reboot, in a process tree of its own."""
-    code = "import sys; from pathlib import Path; from interlock.adapters.command.adoption import adopt_orphans as a"
+    code = "import sys; from pathlib import Path; from interlock.link import adopt_orphans as a"
     words = [sys.executable, "-c", f"{code}; a(Path(sys.argv[1]))", str(store)]
     subprocess.run(words, env=place.environment, capture_output=True, check=True, start_new_session=True)
 

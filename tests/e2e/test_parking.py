@@ -41,7 +41,7 @@ def place(tmp_path):
 
 def adopt_orphans(place: Place) -> int:
     """What `interlock serve` does, in a process with the place's environment."""
-    code = "import sys; from pathlib import Path; from interlock.adapters.command.adoption import adopt_orphans as a"
+    code = "import sys; from pathlib import Path; from interlock.link import adopt_orphans as a"
     words = [sys.executable, "-c", f"{code}; print(a(Path(sys.argv[1])))", str(place.store.root)]
     return int(subprocess.run(words, env=place.environment, capture_output=True, check=True).stdout)
 

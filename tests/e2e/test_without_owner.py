@@ -9,10 +9,17 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
+from starlette.testclient import TestClient
 
+from interlock.config import Config
 from interlock.contain import why_not
+from interlock.tui import Top
+from interlock.tui.run_reader import RunSource
+from interlock.web.serve import make_app
+from interlock.web.source import Source
+from tests.tui.looking import Seat, watch
 
-from .running import Place, kill_both, owners, until
+from .running import PATIENCE_S, Place, kill_both, owners, until
 
 TICKS = "while :; do date +%s%N > tick; sleep 0.05; done"
 
@@ -62,6 +69,52 @@ def test_a_pause_that_no_owner_heard_holds_when_it_comes_back(place: Place) -> N
     status, _, err = place.interlock("resume", place.folder.run_id)
     assert status == 0, err
     until("it goes on", lambda: ticks(place))
+
+
+def pause_on_the_command_line(place: Place, run: str) -> str:
+    status, out, err = place.interlock("pause", "--verbose", run)
+    assert status == 0, err
+    return out.decode()
+
+
+def pause_in_the_dashboard(place: Place, run: str) -> str:
+    base, token = "http://127.0.0.1:7717", "a-token-that-only-these-tests-know-0123456789"
+    app = make_app(Source(place.store), token, control_timeout=PATIENCE_S)
+    with TestClient(app, base_url=base, headers={"authorization": f"Bearer {token}"}) as client:
+        order = {"command": "pause", "payload": {}}
+        sent = client.post(f"/api/runs/{run}/control", json=order, headers={"x-interlock": "1", "origin": base}).json()
+
+        def answered() -> list[dict[str, str]]:
+            shown = client.get(f"/api/runs/{run}").json()["controls"]
+            return [each for each in shown if each["request_id"] == sent["request_id"] and each["outcome"] != "pending"]
+
+        until("it is answered", answered)
+        (answer,) = answered()
+    assert answer["outcome"] == "success", answer
+    return answer["message"]
+
+
+def pause_in_the_terminal_ui(place: Place, run: str) -> str:
+    answers = []
+
+    async def act(seat: Seat) -> None:
+        await seat.sees(run[:8])
+        await seat.press("p")
+        await seat.until(lambda: [each.state for each in seat.app.steering.of(run)] not in ([], ["sent"]), "an answer")
+        answers.extend(seat.app.steering.of(run))
+
+    watch(Top(RunSource(place.store, Config(), checkpoint_store=place.root / "checkpoints")), act, (150, 45))
+    assert [answer.state for answer in answers] == ["success"], answers
+    return answers[0].message
+
+
+@pytest.mark.parametrize("pause", [pause_on_the_command_line, pause_in_the_dashboard, pause_in_the_terminal_ui])
+def test_a_pause_whose_owner_is_dead_works_from_everywhere(place: Place, pause: Callable[[Place, str], str]) -> None:
+    run = begin_and_lose(place, "guard", paused=False)
+    assert "paused without its owner" in pause(place, run)
+    assert not ticks(place)
+    status, _, err = place.interlock("cancel", run)
+    assert status == 0 and place.processes() == [], err
 
 
 def begin_and_lose(place: Place, level: str, *, paused: bool) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from typing import Annotated, get_args
 
-from msgspec import UNSET, Struct
+from msgspec import Struct
 from msgspec.structs import replace
 from typer import Argument, Option
 
@@ -21,11 +20,10 @@ from ..control import (
     Waiting,
     decode_current,
     new_request,
-    status_of,
 )
 from ..core import ENDED, BadInput, InterlockError, InvalidState, NotFound, Status
-from ..journal import HELD, PARKED, TREE, JournalReader, RunFolder, RunSummary, find_run, read_tree
-from ..link import Notice, Runs, ask_owner
+from ..journal import TREE, JournalReader, RunSummary, find_run
+from ..link import Runs, read_status
 from .app import HubOption, finite
 from .completion import offer_live_runs
 from .output import print_json, say, say_error
@@ -44,12 +42,6 @@ VerboseOption = Annotated[bool, Option("-v", "--verbose", help="Include the run'
 StepOption = Annotated[int | None, Option("--step", min=0, help="The step; default: the pending one.")]
 
 TIMEOUT_S = 60.0
-ENDING_S = 15.0
-"""How long we wait for a cancelled run's processes to end."""
-STOPPING_S = 10.0
-"""How long a paused run's processes may take to stop."""
-WAITING_S = 5.0
-"""How often we print what a pause waits for."""
 AT_ONCE = 32
 """Concurrent requests at most."""
 
@@ -100,7 +92,7 @@ def control_run(command: Command, choice: RunChoice, payload: Payload | None = N
             for run in chosen
         ]
         with ThreadPoolExecutor(max(1, min(AT_ONCE, len(requests)))) as pool:
-            answers = list(pool.map(lambda request: runs.ask(request, choice.timeout), requests))
+            answers = list(pool.map(lambda request: runs.ask(request, choice.timeout, say_error), requests))
     if choice.json:
         documents = [_document(*each) for each in zip(requests, answers, strict=True)]
         print_json(documents[0] if batch_id is None else {"batch_id": batch_id, "results": documents})
@@ -144,28 +136,6 @@ class LocalRuns(Runs):
     def runs(self) -> list[RunSummary]:
         return self.store.runs() if self.hub is None else [run.summary for run in self.hub.runs()]
 
-    def ask(self, request: Request, timeout: float, notice: Notice = say_error) -> RequestOutcome:
-        from ..adapters.command import adopt_orphan
-        from .steer_without_owner import STEERABLE, patience_for, processes_live, steer_without_owner
-
-        run_id = request.target.run_id
-        if not self.is_here(run_id):
-            return _see_named(super().ask(request, timeout, notice), request.command, notice)
-        folder = self.folder(run_id)
-        # A parked run without an owner gets one: it answers, and resumes with our environment.
-        adopted = (folder.path / PARKED).exists() and adopt_orphan(folder)
-        patience = patience_for(folder) if request.command in STEERABLE and not adopted else None
-        lived = patience is not None and processes_live(folder)
-        answer = ask_owner(folder, request, timeout=timeout, notice=notice, patience=patience)
-        if patience is not None and answer.outcome == "unknown" and not answer.accepted:
-            without = steer_without_owner(folder, request.command, lived)
-            answer = without or ask_owner(folder, request, timeout=timeout, notice=notice)
-        if answer.outcome == "success" and request.command == "cancel":
-            return _see_ended(folder, _see_named(answer, request.command, notice))
-        if answer.outcome == "success" and request.command == "pause":
-            return _see_still(folder, _see_paused(folder, answer, timeout), notice)
-        return answer
-
     def done(self, command: Command, run_id: str, answer: RequestOutcome) -> str:
         """What a command has done; a run whose processes Interlock cannot stop is not called paused."""
         here = self.is_here(run_id)
@@ -180,95 +150,11 @@ class LocalRuns(Runs):
         if self.hub is not None:
             return call_that_waits(self.hub.current(run_id) or b"")
         folder = self.folder(run_id)
-        if _status(folder) in ENDED:
+        if read_status(folder) in ENDED:
             raise NotFound(f"{folder.spec().name or run_id}: the run has ended")
         with JournalReader.open(folder) as reader:
             last = reader.last("state")
         return call_that_waits(bytes(last.body) if last is not None else b"")
-
-
-def _see_named(answer: RequestOutcome, command: Command, notice: Notice) -> RequestOutcome:
-    """Report the processes that the reply names: those that a pause did not stop, or that a cancel did not end."""
-    details = answer.result.payload.details if answer.result is not None else UNSET
-    named = details.get("processes") if isinstance(details, dict) else None
-    if named is None:
-        return answer
-    if command == "cancel":
-        return replace(answer, outcome="failure", code="failed", message=f"the run has ended; {named}", result=None)
-    notice(str(named))
-    return answer
-
-
-def _see_ended(folder: RunFolder, answer: RequestOutcome) -> RequestOutcome:
-    """Wait until the agent's processes have ended: only then the run is cancelled. They get time to clean up."""
-    from ..process import attach
-
-    handle = read_tree(folder) if answer.outcome == "success" else None
-    tree = attach(handle) if handle is not None else None
-    until = time.monotonic() + ENDING_S
-    while tree is not None and tree.alive():
-        if time.monotonic() > until:
-            message = f"the run has ended, but these processes are still running: {tree.describe()}"
-            return replace(answer, outcome="failure", code="failed", message=message, result=None)
-        time.sleep(0.05)
-    return answer
-
-
-def _see_paused(folder: RunFolder, answer: RequestOutcome, timeout: float) -> RequestOutcome:
-    """Wait until the run is paused, not pausing: the current step may finish first."""
-    until, noticed_at = time.monotonic() + timeout, 0.0
-    while _status(folder) == "pausing":
-        now = time.monotonic()
-        if now > until:
-            message = f"no further step starts, but one is still running after {timeout:.0f} s; --now stops it at once"
-            return replace(answer, outcome="unknown", message=message, accepted=True)
-        if now - noticed_at > WAITING_S:
-            noticed_at = now
-            name = folder.spec().name or folder.run_id
-            say_error(f"{name}: waiting for the current step to finish (--now stops it at once)")
-        time.sleep(0.05)
-    return answer
-
-
-def _see_still(folder: RunFolder, answer: RequestOutcome, notice: Notice) -> RequestOutcome:
-    """Wait until no process of the run can be scheduled: only then it is paused, unless it was resumed or has ended."""
-    from ..process import attach
-
-    def failed(code: str, message: str) -> RequestOutcome:
-        return replace(answer, outcome="failure", code=code, message=message, result=None)
-
-    if answer.outcome != "success":
-        return answer
-    handle = read_tree(folder)
-    tree, until = attach(handle) if handle is not None else None, time.monotonic() + STOPPING_S
-    while True:
-        unstopped = tree.not_frozen() if tree is not None else ((), ())
-        if (status := _status(folder)) in ENDED:
-            return failed("not_found", "the run has ended")
-        if status == "running":
-            return failed("invalid_state", "the run was resumed meanwhile and is not paused")
-        if tree is None or not unstopped[0]:
-            break
-        if time.monotonic() > until:
-            named = tree.describe(unstopped[0])
-            return failed("failed", f"no further step starts, but these processes could not be stopped: {named}")
-        time.sleep(0.05)
-    if tree is not None and unstopped[1]:
-        notice(tree.not_stopped())
-    return answer
-
-
-def _status(folder: RunFolder) -> Status | None:
-    """The run's status in the protocol; `paused` if it was paused without its owner, None if it is unknown."""
-    if (folder.path / HELD).exists():
-        return "paused"
-    try:
-        with JournalReader.open(folder) as reader:
-            last = reader.last("state")
-    except InterlockError:
-        return None
-    event = decode_current(bytes(last.body)) if last is not None else None
-    return status_of(event) if event is not None else None
 
 
 def parse_condition(text: str) -> tuple[str, str]:

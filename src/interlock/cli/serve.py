@@ -50,12 +50,11 @@ def serve(
     import secrets
     import signal
 
-    from ..adapters.command import adopt_orphans
     from ..adapters.hooks import HookHttpServer, ResidentSupervisor
     from ..config import load
     from ..core import InvalidState
     from ..journal import open_store
-    from ..link import is_served, listen, serve_socket
+    from ..link import adopt_orphans, is_served, listen, serve_socket
 
     if hub is not None:
         # Every session reads the configuration and the environment again.

@@ -30,6 +30,8 @@ from .interface import JournalWriting as JournalWriting
 from .lock import EVERY_S as EVERY_S
 from .lock import OwnerInfo as OwnerInfo
 from .lock import RunLock as RunLock
+from .lock import has_front as has_front
+from .lock import hold_front as hold_front
 from .lock import is_viewed as is_viewed
 from .lock import mark_viewed as mark_viewed
 from .parked_file import boot_reading as boot_reading

@@ -83,6 +83,23 @@ def find_owner(path: Path) -> OwnerInfo | None:
         os.close(handle)
 
 
+def hold_front(folder: Path) -> int | None:
+    """Become the only front of the run in this folder, for the lifetime of this process; None if it has one."""
+    handle = os.open(folder / "lock.front", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+    if _try(handle, fcntl.LOCK_EX):
+        return handle
+    os.close(handle)
+    return None
+
+
+def has_front(folder: Path) -> bool:
+    """Whether the run in this folder has a live front."""
+    handle = hold_front(folder)
+    if handle is not None:
+        os.close(handle)
+    return handle is None
+
+
 def _try(handle: int, how: int) -> bool:
     try:
         fcntl.flock(handle, how | fcntl.LOCK_NB)

@@ -1,3 +1,6 @@
+from .adoption import adopt as adopt
+from .adoption import adopt_orphan as adopt_orphan
+from .adoption import adopt_orphans as adopt_orphans
 from .control_server import ControlServer as ControlServer
 from .control_server import JournalLog as JournalLog
 from .endpoint import Actuator as Actuator
@@ -18,6 +21,7 @@ from .inbox import collect_requests as collect_requests
 from .inbox import leave_request as leave_request
 from .line_server import LineHandler as LineHandler
 from .line_server import LineServer as LineServer
+from .local_request import read_status as read_status
 from .outbox import RemoteRun as RemoteRun
 from .owner_client import Notice as Notice
 from .owner_client import ask_owner as ask_owner

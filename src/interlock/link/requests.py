@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from ..control import PAYLOADS, Command, Request, RequestOutcome, new_request
 from ..core import BadInput, InterlockError, InvalidState, NotFound, from_plain
 from ..journal import RunFolder, Store
-from .owner_client import Notice, ask_owner
+from .local_request import ask_run, see_named
+from .owner_client import Notice
 
 if TYPE_CHECKING:
     from .hub_client import HubClient
@@ -165,8 +166,8 @@ class Runs:
         """Send a request to its run, here or elsewhere, and wait for its answer."""
         run_id = request.target.run_id
         if self.hub is not None and not self.is_here(run_id):
-            return self.hub.ask(request, timeout=timeout, notice=notice)
-        return ask_owner(self.folder(run_id), request, timeout=timeout, notice=notice)
+            return see_named(self.hub.ask(request, timeout=timeout, notice=notice), request.command, notice)
+        return ask_run(self.folder(run_id), request, timeout, notice)
 
     def close(self) -> None:
         if self.hub is not None:

@@ -2,11 +2,7 @@ from ..steps.client import Steps as Steps
 from ..steps.step_protocol import SILENT as SILENT
 from ..steps.step_protocol import SPEAKING as SPEAKING
 from ..steps.step_protocol import ProcessAdapter as ProcessAdapter
-from .adoption import adopt_orphan as adopt_orphan
-from .adoption import adopt_orphans as adopt_orphans
 from .front import run_command as run_command
 from .job_control import die_of as die_of
 from .launch import Launch as Launch
-from .launch import has_front as has_front
-from .launch import read_launch as read_launch
 from .owner_messages import Finished as Finished

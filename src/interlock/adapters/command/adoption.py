@@ -1,14 +1,13 @@
-"""Adoption: a new front for a parked run whose front is gone, after a kill, a log-out or a reboot.
+"""A new front for a parked run whose front is gone (link/adoption.py starts it).
 
 python -m interlock.adapters.command.adoption FOLDER: takes over the run unless it has a front, resumes it and stays
-until it ends. `interlock serve` starts this process for each parked run without a front.
+until it ends.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -16,42 +15,18 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ...core import InterlockError
-from ...journal import RunFolder, parked_runs
+from ...journal import RunFolder, hold_front
 from ..proxy.environment import stand_ins
-from .launch import Launch, has_front, hold_front, read_launch
+from .launch import Launch, read_launch
 
 OWNER_S = 60.0
 """How long a run's owner may take to release it."""
 
 
-def adopt(folder: RunFolder) -> None:
-    """Start a separate process that takes over the run."""
-    subprocess.Popen(
-        [sys.executable or "python3", "-P", "-m", "interlock.adapters.command.adoption", str(folder.path)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-
-
-def adopt_orphans(store: Path) -> int:
-    """Adopt every parked run of a store that has neither owner nor front; returns how many."""
-    return sum(adopt_orphan(folder) for folder in parked_runs(store))
-
-
-def adopt_orphan(folder: RunFolder) -> bool:
-    """Adopt a parked run if it has neither owner nor front; returns whether it did."""
-    orphaned = folder.owner() is None and not has_front(folder)
-    if orphaned:
-        adopt(folder)
-    return orphaned
-
-
 def main() -> None:
     """Take over one run."""
     folder = RunFolder(Path(sys.argv[1]))
-    lock = hold_front(folder)
+    lock = hold_front(folder.path)
     stored = read_launch(folder) if lock is not None else None
     if stored is None:
         return

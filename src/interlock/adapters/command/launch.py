@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 from pathlib import Path
@@ -91,22 +90,3 @@ def read_launch(folder: RunFolder) -> StoredLaunch | None:
         return from_json((folder.path / LAUNCH).read_bytes(), StoredLaunch)
     except (OSError, msgspec.DecodeError):
         return None
-
-
-def hold_front(folder: RunFolder) -> int | None:
-    """Become the run's only front for the lifetime of this process; None if there is already one."""
-    lock = os.open(folder.path / "lock.front", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(lock)
-        return None
-    return lock
-
-
-def has_front(folder: RunFolder) -> bool:
-    """Whether the run has a live front."""
-    lock = hold_front(folder)
-    if lock is not None:
-        os.close(lock)
-    return lock is None

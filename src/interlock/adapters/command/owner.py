@@ -19,12 +19,11 @@ from pathlib import Path
 from ...core import Hold, InterlockError, boot_id, from_json, share_heap
 from ...journal import RunFolder, Store, read_tree
 from ...journal_records import StartedRecord
-from ...link import socket_path
+from ...link import adopt, socket_path
 from ...process import UNKNOWN_STATUS, ProcessTree, attach
 from ...runtime import MEANWHILE, Parked, clean_up_at_start, configure_log, is_chosen
 from ..hooks.wiring import RESUMPTIONS
 from ..steps.step_protocol import PRINTING, ProcessAdapter
-from .adoption import adopt
 from .left_running import end_left_running
 from .monitor import Monitor
 from .owner_messages import (

@@ -12,13 +12,13 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ...core import boot_id
-from ...journal import RunFolder, read_tree, write_tree
+from ...journal import RunFolder, hold_front, read_tree, write_tree
 from ...link import listen, socket_path
 from ..hooks.wiring import RunAddress, Wired, unwire, wire
 from ..proxy import OPENAI, address, redirect_environment, replace_keys
 from .command_output import CommandOutput
 from .containment_choice import Level, SandboxPaths, build_enclosure, proxy_variables
-from .launch import Launch, StoredLaunch, hold_front, store_launch
+from .launch import Launch, StoredLaunch, store_launch
 from .owner_messages import BeginRun, steps_path
 from .owner_process import OwnerProcess, OwnerStartup
 from .terminal_approval import write_stderr
@@ -104,7 +104,7 @@ class RunSetup:
         try:
             owner.start(check, self._prepare)
             if self.stored is None:
-                self._lock = hold_front(self.folder)
+                self._lock = hold_front(self.folder.path)
                 store_launch(self.folder, self.launch, self.port)
             startup.check()
         except BaseException:

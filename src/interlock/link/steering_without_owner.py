@@ -1,14 +1,22 @@
-"""Pause, resume or cancel a run whose owner does not answer, through its recorded process tree."""
+"""Pauses, resumes or cancels a run whose owner does not answer, through its recorded process tree."""
 
 from __future__ import annotations
 
 import contextlib
 import time
+from contextlib import closing
 
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..config import Config
 from ..control import Command, RequestOutcome
-from ..core import InterlockError
-from ..journal import HELD, TREE, RunFolder, read_tree, write_whole
+from ..core import ENDED, InterlockError, from_json
+from ..journal import HELD, LAUNCH, TREE, Journal, JournalEntry, RunFolder, read_tree, write_whole
+from ..journal_records import EndRecord, kind_of
 from ..process import ProcessTree, attach
+from .adoption import adopt_orphan, is_orphaned
 
 PATIENCE_S = 1.0
 """How long an owner may take to acknowledge a pause or a cancel."""
@@ -20,6 +28,8 @@ GRACE_S = 0.5
 """How long the agent may take to end after SIGTERM."""
 
 STEERABLE = ("pause", "resume", "cancel")
+
+CANCELLED = "USER_CANCELLED"
 
 
 def patience_for(folder: RunFolder) -> float | None:
@@ -69,12 +79,8 @@ def _pause(folder: RunFolder, tree: ProcessTree) -> RequestOutcome:
 
 def _resume(folder: RunFolder, tree: ProcessTree) -> RequestOutcome | None:
     """Resume processes that were paused without an owner; if nothing supervises the run any more, start an owner."""
-    from ..adapters.command import adopt_orphan, has_front, read_launch
-
     held = (folder.path / HELD).exists()
-    orphaned = folder.owner() is None and not has_front(folder)
-    launch = read_launch(folder) if orphaned else None
-    if orphaned and (launch is None or launch.config.runtime.contain == "fence"):
+    if is_orphaned(folder) and _is_fenced(folder):
         # The fence's network access and the agent's key ended with the front.
         why = "it is no longer supervised, and inside a fence that cannot be restored; interlock cancel ends it"
         return RequestOutcome(outcome="failure", code="failed", message=why)
@@ -95,14 +101,31 @@ def _cancel(folder: RunFolder, tree: ProcessTree) -> RequestOutcome:
     return RequestOutcome(outcome="success", message=message)
 
 
+def _is_fenced(folder: RunFolder) -> bool:
+    """Whether the command is inside a fence, or its launch cannot be read."""
+    try:
+        return from_json((folder.path / LAUNCH).read_bytes(), _Launch).config.runtime.contain == "fence"
+    except (OSError, msgspec.DecodeError):
+        return True
+
+
+class _Launch(Struct):
+    """The part of a run's stored launch that matters here."""
+
+    config: Config
+
+
 def _record_end(folder: RunFolder, message: str) -> None:
     """Record the end in the journal if the run has no front, which would do so itself."""
-    from ..adapters.command import has_front
-    from ..runtime import Run
-
     # A full disk, or an owner that has just come back: the processes are gone anyway.
     with contextlib.suppress(InterlockError, OSError):
-        if folder.owner() is None and not has_front(folder):
-            with Run.reopen(folder) as run:
-                if not run.ended:
-                    run.end("aborted", "USER_CANCELLED", message)
+        if not is_orphaned(folder):
+            return
+        with closing(Journal.open(folder)) as journal, closing(journal.reader()) as reader:
+            summary = reader.summary()
+            if summary is None or summary.status in ENDED:
+                return
+            now, reason = time.time(), summary.reason or CANCELLED
+            summary = replace(summary, status="aborted", reason=reason, updated=now, ended=now, waiting=None)
+            end = EndRecord("aborted", CANCELLED, message)
+            journal.append([JournalEntry(kind_of(end), end)], durable=True, summary=summary)
