@@ -17,7 +17,7 @@ import pytest
 from interlock.config import Config
 from interlock.config.schema import Detect, SecondOpinion
 from interlock.config.schema import Judge as Settings
-from interlock.core import Issue, Review, Step, Tool, Usage
+from interlock.core import Issue, Step, Tool, Usage
 from interlock.demo.model import ScriptedModel, ScriptedTurn
 from interlock.demo.model.script import ModelRequest
 from interlock.journal import JournalReader, Store
@@ -227,12 +227,10 @@ def test_a_model_that_fails_leaves_the_rules_alone() -> None:
     def ask(settings: Settings, system: str, text: str) -> tuple[str, Usage]:
         raise ConnectionError("gone")
 
-    judge = Judge(msgspec.structs.replace(ON, block=True), Prices(), ask)
+    judge = Judge(ON, Prices(), ask)
     judge.consult(DRIFT, "t")
     (said,) = said_by(judge)
     assert (said.agrees, said.why) == (None, "no answer: ConnectionError")
-    call = step(5, "", Tool("bash", {"command": "x"}))
-    assert judge.forbids(call, Review(verdict="warn", action="execute", ask=True), "t") == ""
 
 
 def scripted(request: ModelRequest) -> ScriptedTurn:
@@ -294,22 +292,6 @@ def test_a_local_model_without_a_price_is_bounded_by_the_number_of_questions() -
             judge.consult(msgspec.structs.replace(DRIFT, description=str(number), details={"key": str(number)}), "t")
             said_by(judge)
         assert len(model.requests) == 2
-
-
-@pytest.mark.parametrize(("holds", "blocked"), [(True, True), (False, False)])
-def test_with_block_a_call_that_needs_approval_waits_for_the_judge_which_may_only_block(
-    holds: bool, blocked: bool
-) -> None:
-    judge = Judge(msgspec.structs.replace(ON, block=True), Prices(), answering([], {**YES, "holds": holds}))
-    call = step(5, "", Tool("bash", {"command": "git push https://elsewhere"}))
-    assert bool(judge.forbids(call, Review(verdict="warn", action="execute", ask=True), "t")) is blocked
-
-
-def test_without_block_no_call_waits() -> None:
-    asked: list[str] = []
-    judge = Judge(ON, Prices(), answering(asked, YES))
-    assert judge.forbids(step(5, "", Tool("bash", {})), Review(verdict="warn", action="execute", ask=True), "t") == ""
-    assert asked == []
 
 
 def test_a_finding_that_the_model_does_not_share_is_quiet_for_the_run_and_for_its_successor(tmp_path: Path) -> None:

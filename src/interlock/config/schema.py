@@ -184,9 +184,6 @@ class Judge(Section, frozen=True, kw_only=True):
     ] = 40
     sure: Annotated[Share, Meta(description="Ask about findings below this confidence.")] = 0.9
     threshold: Annotated[Share, Meta(description="The lowest confidence at which a verdict counts.")] = 0.7
-    block: Annotated[
-        bool, Meta(description="A call that needs approval waits for the judge, which may only block it.")
-    ] = False
     timeout_seconds: Annotated[float, Meta(gt=0, description="How long to wait for an answer.")] = 20
 
 

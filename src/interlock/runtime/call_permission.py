@@ -1,8 +1,6 @@
-"""Permission: decides whether a call may run: review, model judge, person, limits, then the verdict."""
+"""Permission: decides whether a call may run: review, person, limits, then the verdict."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,10 +14,6 @@ from .limit_enforcer import LimitEnforcer
 from .open_calls import OpenCalls
 from .pipeline_values import StepOutcome
 from .run import Run
-
-if TYPE_CHECKING:
-    from .model_judge import Judge
-
 
 APPROVED = 0.6
 """Upper bound on the risk of a call that a person has approved."""
@@ -37,9 +31,7 @@ class Permission:
         approvals: Approvals,
         *,
         observe: bool,
-        judge: Judge | None = None,
     ) -> None:
-        self._judge = judge
         self._run, self._pipeline, self._guard, self._limiting = run, pipeline, guard, limiting
         self._approvals, self._observe = approvals, observe
         self._reviews: OpenCalls[Review | None] = OpenCalls()
@@ -87,7 +79,6 @@ class Permission:
         """Apply the person's answer, then the limits, then the verdict; an allowed call may still be delayed."""
         if self._observe:
             return PROCEED
-        review = self._judged(step, review)
         if "hold" not in capabilities or not self._pipeline.person_reachable:
             # An unattended run does not wait for approval: the verdict applies.
             review = without_asking(review)
@@ -107,13 +98,6 @@ class Permission:
         if review is None or not review.ask or not self._approvals.has_approved(step):
             return review
         return replace(review, verdict="warn", risk=min(review.risk, APPROVED), ask=False)
-
-    def _judged(self, step: Step, review: Review | None) -> Review | None:
-        """Ask the model judge about a call that needs approval; the judge can only block it."""
-        if self._judge is None or review is None or not review.ask or self._approvals.has_approved(step):
-            return review
-        why = self._judge.forbids(step, review, self._run.spec.task)
-        return replace(review, verdict="block", reason=f"{review.reason} {why}".strip(), ask=False) if why else review
 
     def _check(self, step: Step, review: Review | None) -> Decision | None:
         """Apply the person's answer; a request that was not answered in time is withdrawn."""

@@ -1,5 +1,4 @@
-"""Judge: asks a model if rules are unsure, and at sampled points. Off by default; nothing waits for it, except
-calls that need approval if `detect.judge.block` is set.
+"""Judge: asks a model if rules are unsure, and at sampled points. Off by default; nothing waits for it.
 
 A finding that the model rejects is muted for the rest of the run. Only redacted text is sent, and only within the
 budget. Without an answer, the rules decide alone.
@@ -18,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..config import Judge as Settings
-from ..core import GOAL_DRIFT, HALLUCINATION, SCOPE_CREEP, Issue, Review, Step, Usage
+from ..core import GOAL_DRIFT, HALLUCINATION, SCOPE_CREEP, Issue, Step, Usage
 from ..detect import finding_key
 from ..journal_records import Opinion
 from .judge_question import MAX_TOKENS, JudgeQuestion, Verdict, ask_model, read_verdicts, write_prompt
@@ -46,12 +45,11 @@ AskModel = Callable[[Settings, str, str], tuple[str, Usage]]
 
 
 class PendingQuestion(Struct, frozen=True):
-    """A pending question, and the opinion to record; `done` is set for a waiting caller."""
+    """A pending question, and the opinion to record."""
 
     question: JudgeQuestion
     opinion: Opinion
     step: int
-    done: threading.Event | None = None
 
 
 class Judge:
@@ -91,20 +89,6 @@ class Judge:
         evidence = f"{self._evidence(task)}\nReport: {issue.description}"
         if self._enqueue(PendingQuestion(JudgeQuestion("finding", key, asked, evidence), opinion, issue.step)):
             self._asked.add(key)
-
-    def forbids(self, step: Step, review: Review, task: str) -> str:
-        """Why a call that needs approval must not run, according to the model; empty if it does not object in time."""
-        if not self._settings.block or step.tool is None:
-            return ""
-        opinion = Opinion(issue_id=f"call:{step.index}", key=f"call:{step.index}", model=self._settings.model)
-        asked = "The last line of the data is a call that is about to run. Would it do lasting harm that the task does"
-        evidence = f"{self._evidence(task)}\nReview: {review.reason}\nCall: {shown(step)}"
-        question = JudgeQuestion("call", opinion.key, f"{asked} not ask for?", evidence)
-        done = threading.Event()
-        if self._enqueue(PendingQuestion(question, opinion, step.index, done)):
-            done.wait(self._settings.timeout_seconds)
-        verdict = self._verdicts.get(_digest(question))
-        return verdict.why or "the judge expects lasting harm" if verdict is not None and verdict.holds else ""
 
     def drain(self) -> list[Opinion]:
         """The opinions that arrived since the last call."""
@@ -161,8 +145,6 @@ class Judge:
             if digest in self._verdicts:
                 opinion = self._read(asked, self._verdicts[digest])
             self._opinions.append(replace(opinion, why=opinion.why or error, cost_usd=cost / len(batch)))
-            if asked.done is not None:
-                asked.done.set()
 
     def _request(self, new: dict[str, JudgeQuestion]) -> tuple[str, float]:
         """Ask for verdicts and store them; returns an error (empty if none) and the cost."""

@@ -130,7 +130,7 @@ class Supervisor(StepClient):
         self._since_snapshot = 0
         judge = _judge(config, self.pipeline.prices)
         self._permission = Permission(
-            run, self.pipeline, self._guard, self._limiting, self.approvals, observe=self._observe, judge=judge
+            run, self.pipeline, self._guard, self._limiting, self.approvals, observe=self._observe
         )
         self._judged: OpenCalls[Decision] = OpenCalls()
         self._reported_faults: set[str] = set()
