@@ -5,13 +5,10 @@ Usage: python bench/scan.py [--quick]
 
 from __future__ import annotations
 
-import gzip
 import os
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -45,33 +42,22 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     scan = [str(Path(sys.executable).with_name("interlock")), "scan", "--json"]
     all_cores = sorted(os.sched_getaffinity(0))
     one = all_cores[-1:]
-    with tempfile.TemporaryDirectory() as temporary:
-        large = str(_join(files, Path(temporary) / "large.jsonl"))
-        commands = {
-            "read, unpack and decode, one core": ([sys.executable, "-I", "-c", READ, *files], one),
-            "interlock scan --json, one core": ([*scan, *files], one),
-            f"interlock scan --json, {len(all_cores)} cores": ([*scan, *files], all_cores),
-            f"interlock scan --json, {len(all_cores)} cores, one large file": ([*scan, large], all_cores),
-        }
-        spent: dict[str, list[float]] = {name: [] for name in commands}
-        for _ in range(3 if quick else ROUNDS):
-            for name, (command, cores) in commands.items():
-                spent[name].append(_run(command, cores))
-        floor = statistics.median(spent[next(iter(commands))])
-        rows = [_row(name, times, steps, floor) for name, times in spent.items()]
-        for row, (command, cores) in zip(rows, commands.values(), strict=True):
-            row.append(f"{_memory(command, cores):.0f} MB")
+    commands = {
+        "read, unpack and decode, one core": ([sys.executable, "-I", "-c", READ, *files], one),
+        "interlock scan --json, one core": ([*scan, *files], one),
+        f"interlock scan --json, {len(all_cores)} cores": ([*scan, *files], all_cores),
+    }
+    spent: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(3 if quick else ROUNDS):
+        for name, (command, cores) in commands.items():
+            spent[name].append(_run(command, cores))
+    floor = statistics.median(spent[next(iter(commands))])
+    rows = [_row(name, times, steps, floor) for name, times in spent.items()]
+    for row, (command, cores) in zip(rows, commands.values(), strict=True):
+        row.append(f"{_memory(command, cores):.0f} MB")
     what = f"{len(lengths)} traces, {steps:,} steps"
     header = [what, "s (median)", "best", "worst", "steps per second (median)", "ratio to reading", "memory (PSS)"]
     return "Scan: recorded traces", header, rows
-
-
-def _join(files: list[str], large: Path) -> Path:
-    with large.open("wb") as to:
-        for name in files:
-            with (gzip.open if name.endswith(".gz") else open)(name, "rb") as lines:
-                shutil.copyfileobj(lines, to)
-    return large
 
 
 def _run(command: list[str], cores: list[int]) -> float:

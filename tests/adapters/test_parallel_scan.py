@@ -9,7 +9,6 @@ import sys
 
 import pytest
 
-from interlock.adapters.traces import parallel
 from interlock.adapters.traces.parallel import ParallelScanner
 from interlock.adapters.traces.scan import TraceScanner
 from interlock.config import Config
@@ -59,8 +58,7 @@ def results_of(scanner, files):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_every_kind_of_line_gives_the_same_results_in_the_same_order(tmp_path, monkeypatch, seed):
-    monkeypatch.setattr(parallel, "BLOCK_BYTES", 2_000)
+def test_every_kind_of_line_gives_the_same_results_in_the_same_order(tmp_path, seed):
     files = [tmp_path / name for name in ("a.jsonl", "missing", "b.jsonl", "empty", "binary", "c.jsonl")]
     for number, path in enumerate(files):
         path.write_text("\n".join(mixed_lines(seed * 10 + number)))

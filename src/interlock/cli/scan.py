@@ -40,7 +40,9 @@ def scan(
     config: Annotated[str | None, Option(help="A configuration file.")] = None,
     sensitivity: Annotated[str | None, Option(help="low, medium or high.")] = None,
     html: Annotated[str | None, Option(metavar="FILE", help="Write all findings to an HTML page.")] = None,
-    jobs: Annotated[int | None, Option(min=1, metavar="N", help="Parallel processes; default: one per core.")] = None,
+    jobs: Annotated[
+        int | None, Option(min=1, metavar="N", help="Processes, each for one file at a time; default: one per core.")
+    ] = None,
 ) -> None:
     """Find where recorded traces went wrong, and how Interlock would have responded.
 
@@ -113,6 +115,7 @@ def _scanner(files: list[str], jobs: int | None, config: Config, plugins: Plugin
     if jobs is None:
         size = sum(Path(name).stat().st_size for name in files if name != "-" and Path(name).is_file())
         jobs = usable_cores() if size >= WORTH_BYTES else 1
+    jobs = min(jobs, len(files))
     if jobs == 1 or "-" in files:
         scanner = TraceScanner(config, plugins)
         gc.freeze()
