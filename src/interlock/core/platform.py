@@ -261,14 +261,6 @@ def signal_process(handle: int, number: int) -> None:
         raise unsupported()
 
 
-def scheduling_of(pid: int) -> tuple[object, ...]:
-    """The scheduling policy and priority of a process; pid 0 is our own."""
-    if sys.platform == "linux":
-        return os.sched_getscheduler(pid), os.sched_getparam(pid), os.getpriority(os.PRIO_PROCESS, pid)
-    else:
-        raise unsupported()
-
-
 def wait_for_signal(wanted: set[signal.Signals]) -> tuple[int, int]:
     """Wait for one of these blocked signals; returns it and its si_code, 0 if the system does not provide that."""
     if sys.platform == "linux":

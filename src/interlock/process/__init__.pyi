@@ -21,7 +21,6 @@ from .proc import waited_s as waited_s
 from .process_family import MARKER as MARKER
 from .process_family import add_marker as add_marker
 from .process_family import has_marker as has_marker
-from .process_family import scan_ahead as scan_ahead
 from .program import refuse_missing_program as refuse_missing_program
 from .start_command import attach as attach
 from .start_command import spawn as spawn

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Collection, Iterable, Iterator
-from copy import copy
 from typing import NamedTuple
 
 from ..core import boot_id
 from . import proc
-from .handle import ProcessId, TreeHandle
+from .handle import TreeHandle
 from .proc import Process
 
 MARKER = "INTERLOCK_TREE"
@@ -30,9 +29,8 @@ class ProcessFamily:
         self._marker = handle.marker.encode()
         self._same_boot = handle.boot == boot_id()
         self._known: dict[int, int] = {handle.root.pid: handle.root.start}
-        seen = _ahead if _ahead is not None and handle.root.start > _ahead.newest else None
-        self._strangers: dict[int, int] = {} if seen is None else {**seen.strangers}
-        self._table = ProcessTable() if seen is None else copy(seen.table)
+        self._strangers: dict[int, int] = {}
+        self._table = ProcessTable()
         self._never: set[int] = set()
         self._scanned = False
         self._scanning = threading.Lock()
@@ -76,11 +74,6 @@ class ProcessFamily:
             self._strangers = {p.pid: p.start for p in strangers}
             self._table.cache(strangers)
             return ordered, others
-
-    def scan_early(self) -> EarlyScan:
-        """Scan once, for families of trees that begin later."""
-        others = self.scan()[1]
-        return EarlyScan(max(process.start for process in others.values()), self._strangers, self._table)
 
     def has_left(self, inside: frozenset[int]) -> bool:
         """Whether a known member was not found in the last scan."""
@@ -165,24 +158,6 @@ class ProcessFamily:
         if environment:
             self._strangers[process.pid] = process.start
         return False
-
-
-class EarlyScan(NamedTuple):
-    """Strangers to every tree whose root is younger than the `newest` process: no member existed at that time."""
-
-    newest: int
-    strangers: dict[int, int]
-    table: ProcessTable
-
-
-_ahead: EarlyScan | None = None
-
-
-def scan_ahead() -> None:
-    """Scan ahead for trees that have not begun, in a process that waits for one: they then read only new processes."""
-    global _ahead
-    family = ProcessFamily(TreeHandle(marker="-", boot=boot_id(), root=ProcessId(-1, -1)))
-    _ahead = family.scan_early()
 
 
 def has_marker(environment: bytes, marker: bytes) -> bool:
