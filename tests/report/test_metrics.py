@@ -8,7 +8,7 @@ from interlock.control import encode, new_request
 from interlock.core import BadInput, Hold, ManualClock, Usage
 from interlock.journal import Store
 from interlock.report import Story
-from interlock.report.metrics import JournalMetrics, MetricsServer
+from interlock.report.metrics import JournalMetrics, serve_metrics
 from interlock.runtime import Supervisor
 from interlock.runtime.metrics import Metrics
 from tests.report.runs import folder_of, scripted_run
@@ -88,16 +88,17 @@ def test_counters_never_go_back_when_a_run_is_removed(tmp_path):
 
 def test_metrics_are_served_on_this_machine_and_to_its_own_name_only(tmp_path):
     scripted_run(tmp_path, 10)
-    server = MetricsServer(JournalMetrics(Store(tmp_path)), 0)
+    server = serve_metrics(JournalMetrics(Store(tmp_path)), 0)
+    where = f"{server.url}/metrics"
     try:
-        found = httpx.get(server.address)
+        found = httpx.get(where)
         assert found.status_code == 200
         assert found.headers["content-type"].startswith("text/plain; version=0.0.4")
         assert total(read(found.content), "interlock_steps_total") == 10
-        port = server.address.rpartition(":")[2]
-        assert httpx.get(server.address, headers={"host": f"evil.example:{port}"}).status_code == 400
-        assert httpx.get(server.address.replace("/metrics", "/api/runs")).status_code == 404
+        port = where.rpartition(":")[2]
+        assert httpx.get(where, headers={"host": f"evil.example:{port}"}).status_code == 400
+        assert httpx.get(where.replace("/metrics", "/api/runs")).status_code == 404
         with pytest.raises(BadInput, match="port"):
-            MetricsServer(JournalMetrics(Store(tmp_path)), int(port.partition("/")[0]))
+            serve_metrics(JournalMetrics(Store(tmp_path)), int(port.partition("/")[0]))
     finally:
         server.close()

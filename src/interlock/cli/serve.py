@@ -50,7 +50,7 @@ def serve(
     import secrets
     import signal
 
-    from ..adapters.hooks import HookHttpServer, ResidentSupervisor
+    from ..adapters.hooks import ResidentSupervisor, serve_hooks
     from ..config import load
     from ..core import InvalidState
     from ..journal import open_store
@@ -66,9 +66,9 @@ def serve(
         raise InvalidState("interlock serve is already running", where=str(path), todo="End it first.")
     metrics = None
     if metrics_port is not None:
-        from ..report import JournalMetrics, MetricsServer
+        from ..report import JournalMetrics, serve_metrics
 
-        metrics = MetricsServer(JournalMetrics(store), metrics_port)
+        metrics = serve_metrics(JournalMetrics(store), metrics_port)
     wanted = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
     # Objects from start-up stay: collecting them would delay a hook by 50 ms.
@@ -84,12 +84,11 @@ def serve(
         absent.start()
     where = {"socket": str(path), "store": str(store.root)}
     if metrics is not None:
-        where["metrics"] = metrics.address
+        where["metrics"] = f"{metrics.url}/metrics"
     server = None
     if http is not None:
         token = secrets.token_urlsafe(24)
-        server = HookHttpServer(token, resident.answer, http)
-        server.start()
+        server = serve_hooks(token, resident.answer, http)
         where |= {"url": server.url, "token": token}
     if as_json:
         print_json(where)
@@ -98,7 +97,7 @@ def serve(
         sys.stdout.write(
             f"and on {server.url}/hooks/CLIENT with the bearer token {token}\n" if server is not None else ""
         )
-        sys.stdout.write(f"metrics: {metrics.address}\n" if metrics is not None else "")
+        sys.stdout.write(f"metrics: {metrics.url}/metrics\n" if metrics is not None else "")
         sys.stdout.flush()
     signal.sigwait(wanted)
     for part in (server, resident, absent, metrics):

@@ -21,6 +21,8 @@ from .inbox import collect_requests as collect_requests
 from .inbox import leave_request as leave_request
 from .line_server import LineHandler as LineHandler
 from .line_server import LineServer as LineServer
+from .local_http import LocalHandler as LocalHandler
+from .local_http import LocalHttpServer as LocalHttpServer
 from .local_request import read_status as read_status
 from .outbox import RemoteRun as RemoteRun
 from .owner_client import Notice as Notice
@@ -39,7 +41,6 @@ from .socket_paths import runtime_dir as runtime_dir
 from .socket_paths import serve_socket as serve_socket
 from .socket_paths import socket_folders as socket_folders
 from .socket_paths import socket_path as socket_path
-from .threaded_line_server import AcceptedConnection as AcceptedConnection
-from .threaded_line_server import AcceptThreads as AcceptThreads
 from .threaded_line_server import LineClient as LineClient
 from .threaded_line_server import ThreadedLineServer as ThreadedLineServer
+from .threaded_line_server import is_open as is_open

@@ -24,6 +24,8 @@ KEPT = 32
 MOST = 1000
 """Simultaneous connections, each with a thread. For one more, an idle one is cut off."""
 
+_CHUNK = 65_536
+
 FULL_S = 0.05
 SETTLE_POLL_S = 0.01
 JOIN_S = 1.0
@@ -31,31 +33,48 @@ JOIN_S = 1.0
 log = logging.getLogger("interlock")
 
 
-class AcceptedConnection:
-    """One connection: whether it is being answered now, and whether it ever was."""
+def is_open(sock: socket.socket) -> bool:
+    """Whether both ends of a connection are still open."""
+    poll = select.poll()
+    poll.register(sock, POLLRDHUP)
+    return not poll.poll(0)
+
+
+class LineClient:
+    """A process that sends lines and waits for the answers: whether one is being answered now, and whether one was."""
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self.busy = self.served = False
+        self.pid = -1
 
     def waits(self) -> bool:
-        """Whether both ends are still open."""
-        poll = select.poll()
-        poll.register(self.sock, POLLRDHUP)
-        return not poll.poll(0)
+        return is_open(self.sock)
+
+    def say_wait(self) -> None:
+        """Send an empty line: the answer will come."""
+        with contextlib.suppress(OSError):
+            self.sock.send(b"\n", socket.MSG_DONTWAIT)
 
     def hang_up(self) -> None:
         with contextlib.suppress(OSError):
             self.sock.shutdown(socket.SHUT_RDWR)
 
 
-class AcceptThreads:
-    """Serves a listening socket with threads; `serve` handles one connection until it is over."""
+LineHandler = Callable[[bytes, LineClient], bytes | None]
+"""Returns the answer to a line; None if nobody waits for it any more."""
 
-    def __init__(self, listener: socket.socket, serve: Callable[[AcceptedConnection], None], name: str) -> None:
-        self._listener, self._serve, self._name = listener, serve, name
+
+class ThreadedLineServer:
+    """Lines of one connection are answered in order; connections do not delay each other."""
+
+    def __init__(
+        self, listener: socket.socket, answer: LineHandler, name: str, *, max_line: int, too_long: bytes
+    ) -> None:
+        self._listener, self._name = listener, name
+        self._answer, self._max_line, self._too_long = answer, max_line, too_long
         self._wake_reader, self._wake_writer = open_wake_pipe()
-        self._open: dict[AcceptedConnection, None] = {}
+        self._open: dict[LineClient, None] = {}
         self._threads: set[threading.Thread] = set()
         self._idle = 0
         self._changed = threading.Condition()
@@ -139,7 +158,7 @@ class AcceptThreads:
             # Out of file numbers: the connection waits, and so do we, rather than spin.
             time.sleep(FULL_S)
             return True
-        connection = AcceptedConnection(sock)
+        connection = LineClient(sock)
         with self._changed:
             self._idle -= 1
             none_idle = not self._idle
@@ -149,7 +168,7 @@ class AcceptThreads:
         if none_idle:
             self._start_thread()
         try:
-            self._serve(connection)
+            self._serve_lines(connection)
         except Exception:
             # An error in one connection must not cost the others a thread.
             log.exception("a connection was cut: what it sent could not be handled")
@@ -170,47 +189,13 @@ class AcceptThreads:
             del self._open[victim]
             victim.hang_up()
 
-
-_CHUNK = 65_536
-
-
-class LineClient:
-    """A process that sent a line and waits for the answer."""
-
-    def __init__(self, connection: AcceptedConnection, pid: int) -> None:
-        self.pid = pid
-        self._connection = connection
-
-    def waits(self) -> bool:
-        return self._connection.waits()
-
-    def say_wait(self) -> None:
-        """Send an empty line: the answer will come."""
-        with contextlib.suppress(OSError):
-            self._connection.sock.send(b"\n", socket.MSG_DONTWAIT)
-
-
-LineHandler = Callable[[bytes, LineClient], bytes | None]
-"""Returns the answer to a line; None if nobody waits for it any more."""
-
-
-class ThreadedLineServer(AcceptThreads):
-    """Lines of one connection are answered in order; connections do not delay each other."""
-
-    def __init__(
-        self, listener: socket.socket, answer: LineHandler, name: str, *, max_line: int, too_long: bytes
-    ) -> None:
-        self._answer, self._max_line, self._too_long = answer, max_line, too_long
-        super().__init__(listener, self._serve_lines, name)
-
-    def _serve_lines(self, connection: AcceptedConnection) -> None:
-        pid, uid, _ = peer_credentials(connection.sock)
+    def _serve_lines(self, connection: LineClient) -> None:
+        connection.pid, uid, _ = peer_credentials(connection.sock)
         if not is_trusted(uid):
             return
-        caller = LineClient(connection, pid)
         for line in self._lines(connection.sock):
             connection.busy = True
-            answer = self._too_long if line is None else self._answer(line, caller)
+            answer = self._too_long if line is None else self._answer(line, connection)
             if answer is None or not _send(connection.sock, answer + b"\n"):
                 return
             connection.busy, connection.served = False, True

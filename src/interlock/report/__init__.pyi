@@ -28,7 +28,7 @@ from .inbox import find_item as find_item
 from .inbox import read_inbox as read_inbox
 from .markdown import render as render
 from .metrics import JournalMetrics as JournalMetrics
-from .metrics import MetricsServer as MetricsServer
+from .metrics import serve_metrics as serve_metrics
 from .proof import last_gate as last_gate
 from .proof import read_proof as read_proof
 from .proof import sorted_claims as sorted_claims

@@ -1,11 +1,10 @@
-"""JournalMetrics: the metrics of every run of a store, counted from their journals, and /metrics over HTTP."""
+"""JournalMetrics: the metrics of every run of a store, from their journals; serve_metrics: /metrics over HTTP."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from msgspec.structs import replace
 
@@ -13,6 +12,7 @@ from ..control import Result
 from ..core import BadInput, InterlockError, Intervention, Issue
 from ..journal import JournalReader, RunFolder, Store
 from ..journal_records import EpisodeRecord, InterventionRecord, RecordBody, StepRecord, decode_body
+from ..link import LocalHandler, LocalHttpServer
 from ..runtime import CONTENT_TYPE, Metrics, process_metrics
 from .fleet import SETTLED_NS, Fleet, read_signature
 
@@ -94,54 +94,18 @@ class JournalMetrics:
                 metrics.control_requested(body.command or "unknown", body.payload.status)
 
 
-HERE = "127.0.0.1"
-NAMES = frozenset((HERE, "localhost"))
-"""Accepted Host headers: protects against DNS rebinding."""
+def serve_metrics(metrics: JournalMetrics, port: int) -> LocalHttpServer:
+    """Serve GET /metrics until it is closed: numbers and names, no content of runs."""
 
-
-class MetricsServer:
-    """Serves GET /metrics until it is closed: numbers and names, no content of runs."""
-
-    def __init__(self, metrics: JournalMetrics, port: int) -> None:
-        try:
-            self._server = ThreadingHTTPServer((HERE, port), _handler(metrics))
-        except OSError as error:
-            what = f"metrics cannot be served on port {port} ({error.strerror})"
-            raise BadInput(what, todo="Choose another port.") from None
-        self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, name="interlock-metrics", daemon=True).start()
-
-    @property
-    def address(self) -> str:
-        return f"http://{HERE}:{self._server.server_port}/metrics"
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-
-def _handler(metrics: JournalMetrics) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        server_version = "interlock"
-        sys_version = ""
-        timeout = 10
-
-        def do_GET(self) -> None:
-            if self.headers.get("host", "").rpartition(":")[0] not in NAMES:
-                self._answer(400, "text/plain", b"unknown host\n")
-            elif self.path != "/metrics":
-                self._answer(404, "text/plain", b"there is only /metrics\n")
+    class Handler(LocalHandler):
+        def answer(self) -> None:
+            if self.path != "/metrics":
+                self.reply(404, "text/plain", b"there is only /metrics\n")
             else:
-                self._answer(200, metrics.content_type, metrics.render())
+                self.reply(200, metrics.content_type, metrics.render())
 
-        def log_message(self, *_: object) -> None:
-            """Not one line per scrape."""
-
-        def _answer(self, status: int, kind: str, body: bytes) -> None:
-            self.send_response(status)
-            self.send_header("content-type", kind)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-    return Handler
+    try:
+        return LocalHttpServer(Handler, port, "interlock-metrics")
+    except OSError as error:
+        what = f"metrics cannot be served on port {port} ({error.strerror})"
+        raise BadInput(what, todo="Choose another port.") from None

@@ -8,14 +8,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from interlock.adapters.hooks.http_server import HookHttpServer
+from interlock.adapters.hooks.http_server import serve_hooks
 from interlock.adapters.steps.step_numbering import WaitingClient
+from interlock.link import LocalHttpServer
 
 TOKEN = "t" * 32
 
 
 @pytest.fixture
-def door() -> Iterator[HookHttpServer]:
+def door() -> Iterator[LocalHttpServer]:
     def answer(line: bytes, client: WaitingClient) -> bytes:
         assert client.waits()
         told = json.loads(line)["hook"]
@@ -23,14 +24,13 @@ def door() -> Iterator[HookHttpServer]:
             return b'{"error":"no"}'
         return json.dumps({"client": told["client"], "was": told["payload"]}).encode()
 
-    door = HookHttpServer(TOKEN, answer)
-    door.start()
+    door = serve_hooks(TOKEN, answer)
     yield door
     door.close()
 
 
 def post(
-    door: HookHttpServer, path: str = "/hooks/claude-code", body: bytes = b'{"a":\n1}', **headers: str
+    door: LocalHttpServer, path: str = "/hooks/claude-code", body: bytes = b'{"a":\n1}', **headers: str
 ) -> tuple[int, bytes]:
     connection = http.client.HTTPConnection(door.url.removeprefix("http://"))
     given = {"Authorization": f"Bearer {TOKEN}", **{name.replace("_", "-"): value for name, value in headers.items()}}
@@ -42,29 +42,29 @@ def post(
         connection.close()
 
 
-def test_a_payload_is_answered(door: HookHttpServer) -> None:
+def test_a_payload_is_answered(door: LocalHttpServer) -> None:
     status, body = post(door)
     assert (status, json.loads(body)) == (200, {"client": "claude-code", "was": {"a": 1}})
 
 
-def test_without_the_token_nothing_is_said(door: HookHttpServer) -> None:
+def test_without_the_token_nothing_is_said(door: LocalHttpServer) -> None:
     assert post(door, Authorization="Bearer wrong")[0] == 401
     assert post(door, Authorization="")[0] == 401
 
 
-def test_browsers_and_foreign_names_are_turned_away(door: HookHttpServer) -> None:
+def test_browsers_and_foreign_names_are_turned_away(door: LocalHttpServer) -> None:
     assert post(door, Host="evil.example")[0] == 400
     assert post(door, Origin="http://localhost")[0] == 400
     assert post(door, Host="localhost:1")[0] == 200
 
 
-def test_what_is_no_hook_is_refused(door: HookHttpServer) -> None:
+def test_what_is_no_hook_is_refused(door: LocalHttpServer) -> None:
     assert post(door, "/hooks/a/b")[0] == 400
     assert post(door, "/")[0] == 400
     assert post(door, body=b'{"bad": 1}')[0] == 400
 
 
-def test_a_connection_serves_many(door: HookHttpServer) -> None:
+def test_a_connection_serves_many(door: LocalHttpServer) -> None:
     connection = http.client.HTTPConnection(door.url.removeprefix("http://"))
     for _ in range(3):
         connection.request("POST", "/hooks/codex", b"{}", {"Authorization": f"Bearer {TOKEN}"})

@@ -10,7 +10,7 @@ from .hook_event import ToolOutcome as ToolOutcome
 from .hook_event import TranscriptEntry as TranscriptEntry
 from .hookclient_build import compile_client as compile_client
 from .hookclient_build import hook_command as hook_command
-from .http_server import HookHttpServer as HookHttpServer
+from .http_server import serve_hooks as serve_hooks
 from .installation import FileChange as FileChange
 from .installation import finish_install as finish_install
 from .installation import finish_uninstall as finish_uninstall
