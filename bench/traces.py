@@ -14,7 +14,9 @@ from interlock.core import Context, Step, Tool, Usage, derive_kind
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT = ROOT.parent / "shared" / "traces"
-SOURCES = ("sola", "trail", "whowhen", "agentrx", "openhands", "tau", "intercode", "codetracer", "stepshield")
+SOURCES = (
+    "sola", "trail", "whowhen", "agentrx", "openhands", "tau", "intercode", "codetracer", "stepshield", "miniswe",
+)  # fmt: skip
 
 
 class Label(Struct):
@@ -40,7 +42,7 @@ class RawStep(Struct):
     error: bool | None = None
     agent: str | None = None
     tokens: int | None = None
-    timestamp: str | None = None
+    timestamp: str | float | None = None
     call_id: str | None = None
 
 
@@ -77,7 +79,7 @@ class Trace(Struct):
                 error=raw.error,
                 agent=raw.agent,
                 usage=Usage(output_tokens=raw.tokens) if raw.tokens is not None else None,
-                time=datetime.fromisoformat(raw.timestamp).timestamp() if raw.timestamp else None,
+                time=datetime.fromisoformat(raw.timestamp).timestamp() if isinstance(raw.timestamp, str) else raw.timestamp,
             )
 
 

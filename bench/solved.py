@@ -1,0 +1,134 @@
+"""Solved runs under supervision: any alarm, any answer, any rollback, pause or stop, with the prompts as sent and bare."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from interlock.config import Config
+from interlock.config.schema import Runtime
+from interlock.core import LADDER, ManualClock
+from interlock.journal import Store
+from interlock.runtime import Supervisor
+from scoring import Alarm
+from traces import RawStep, RawTool, Trace
+
+WORKSPACE = "/testbed"
+"""Where the agents of these runs worked."""
+PATIENT = Runtime(step_timeout_ms=60_000)
+"""Decisions must not depend on how busy the machine is."""
+_NUMBERS = count()
+
+
+class Replayed(Struct):
+    """What the supervisor did in one recorded run."""
+
+    trace_id: str
+    alarms: list[Alarm] = field(default_factory=list)
+    rungs: list[str] = field(default_factory=list)
+    end: str = "finished"
+
+
+def bare(trace: Trace) -> Trace:
+    """The run with the description of the issue as its task, without the prompt that the framework adds."""
+    task = (trace.task or "").partition("<pr_description>")[2].partition("</pr_description>")[0].strip()
+    steps = [replace(step, content=task) if step.role == "user" and step.index == 0 else step for step in trace.steps]
+    return replace(trace, task=task, steps=steps)
+
+
+def replay(trace: Trace) -> Replayed:
+    """The run through the real supervisor. Each call that writes changes a source, as it did in the recorded run."""
+    played = Replayed(trace.trace_id)
+    with _folder() as root:
+        work = root / "testbed"
+        work.mkdir()
+        clock = ManualClock()
+        begin, began = clock.time(), None
+        with Supervisor.open(
+            task=(trace.task or "").replace(WORKSPACE, str(work)),
+            workspace=work,
+            store=Store(root / "runs"),
+            checkpoint_store=root / "checkpoints",
+            clock=clock,
+            config=Config(runtime=PATIENT),
+        ) as supervisor:
+            for step, recorded in zip(_moved(trace, str(work)), trace.read(), strict=True):
+                if recorded.time is not None:
+                    began = recorded.time if began is None else began
+                    clock.advance(max(0.0, begin + recorded.time - began - clock.time()))
+                if step.tool is not None and step.role == "assistant":
+                    decision = supervisor.before(
+                        supervisor.call(step.tool.name, step.tool.arguments, said=step.content or "")
+                    )
+                elif step.role == "tool":
+                    (work / "source.py").write_text(f"value = {step.index}\n")
+                    decision = supervisor.after(supervisor.result(step.content or "", error=bool(step.error)))
+                elif step.role == "assistant":
+                    decision = supervisor.after(supervisor.message(step.content or ""))
+                else:
+                    continue
+                if decision.action in ("stop", "hold"):
+                    played.end = "stopped" if decision.action == "stop" else "paused"
+                    break
+            run = supervisor.run
+            run.journal.flush()
+            state = supervisor.pipeline.state(clock.time())
+            if supervisor.faults:
+                raise RuntimeError(f"{trace.trace_id}: supervision failed {supervisor.faults} times")
+            played.alarms = [
+                Alarm(one.type, one.step, one.severity or "medium", one.description)
+                for one in state.issues
+                if one.severity != "low"
+            ]
+            played.rungs = [one.type for one in state.interventions if one.outcome not in ("held_back", "not_applied")]
+    return played
+
+
+def _moved(trace: Trace, folder: str) -> Iterator[RawStep]:
+    """The steps with the workspace at another place."""
+    for step in trace.steps:
+        tool = step.tool
+        if tool is not None:
+            arguments = {
+                key: value.replace(WORKSPACE, folder) if isinstance(value, str) else value
+                for key, value in tool.arguments.items()
+            }
+            tool = RawTool(tool.name, arguments)
+        yield replace(step, content=(step.content or "").replace(WORKSPACE, folder), tool=tool)
+
+
+def row(name: str, played: Sequence[Replayed]) -> list[str]:
+    """One row of the table."""
+    answered = [one for one in played if one.rungs]
+    return [
+        name,
+        str(len(played)),
+        str(sum(bool(one.alarms) for one in played)),
+        str(len(answered)),
+        str(sum(LADDER[3] in one.rungs for one in played)),
+        str(sum(one.end == "paused" for one in played)),
+        str(sum(one.end == "stopped" for one in played)),
+    ]
+
+
+def kinds(played: Sequence[Replayed]) -> Counter[str]:
+    """How many runs have an alarm of each type."""
+    return Counter(kind for one in played for kind in {alarm.type for alarm in one.alarms})
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    base = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(tempfile.gettempdir())
+    root = Path(tempfile.mkdtemp(prefix=f"interlock-solved-{next(_NUMBERS)}-", dir=base))
+    try:
+        yield root
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
