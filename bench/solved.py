@@ -1,4 +1,4 @@
-"""Solved runs under supervision: any alarm, any answer, any rollback, pause or stop, with the prompts as sent and bare."""
+"""Solved runs under supervision: any alarm, answer, rollback, pause or stop, with the prompts as sent and bare."""
 
 from __future__ import annotations
 

@@ -45,6 +45,12 @@ class RawStep(Struct):
     timestamp: str | float | None = None
     call_id: str | None = None
 
+    @property
+    def seconds(self) -> float | None:
+        """When it happened, in seconds since the epoch."""
+        written = self.timestamp
+        return datetime.fromisoformat(written).timestamp() if isinstance(written, str) else written
+
 
 class Trace(Struct):
     """One recorded run with its labels."""
@@ -79,7 +85,7 @@ class Trace(Struct):
                 error=raw.error,
                 agent=raw.agent,
                 usage=Usage(output_tokens=raw.tokens) if raw.tokens is not None else None,
-                time=datetime.fromisoformat(raw.timestamp).timestamp() if isinstance(raw.timestamp, str) else raw.timestamp,
+                time=raw.seconds,
             )
 
 

@@ -220,9 +220,9 @@ def known_failure(world: World) -> Iterable[Turn]:
         yield bash("python -m pytest -q", pytest_failed([old], 40 + 3 * number), failed=True)
 
 
-def add_healthy(name: str, work: Work, task: str, *, parallel: int = 1) -> None:
+def add_healthy(name: str, work: Work, task: str, *, parallel: int = 1, hints: int = 0) -> None:
     about = (work.__doc__ or "").strip().rstrip(".")
-    add(Agent(name, "healthy", task, healthy(work), about, parallel=parallel))
+    add(Agent(name, "healthy", task, healthy(work), about, parallel=parallel, hints=hints))
 
 
 add_healthy("falling-failures", falling, "Fix src/codec.py until tests/test_codec.py passes")

@@ -12,6 +12,8 @@ from .script import ROLLBACK, RUNGS, THROTTLE, Agent
 
 MOST_OPPORTUNITIES = 24
 """Within so many opportunities of the first alarm an agent that ignores everything is held or stopped."""
+MOST_HINTS_TO_WAIT = 3
+"""After 30, 90 and 270 minutes: the horizon is eight hours at the slowest pace."""
 MOST_RELAPSE_ANSWERS = 6
 CLEAN_IN_A_ROW = 3
 """Opportunities without the problem that show that it is over."""
@@ -190,10 +192,10 @@ def _stubborn(case: _Case, made: Verdict) -> list[str]:
 
 
 def _waiting(made: Verdict) -> list[str]:
-    """Waiting gets one hint when patience is over; it is never rolled back, held or stopped."""
+    """Waiting gets a hint when patience is over, and again after twice that time; nothing stronger, ever."""
     misses = []
-    if made.rungs != [RUNGS[0]]:
-        misses.append(f"{len(made.rungs)} answers to waiting where one hint is due")
+    if not made.rungs or set(made.rungs) != {RUNGS[0]} or len(made.rungs) > MOST_HINTS_TO_WAIT:
+        misses.append(f"{len(made.rungs)} answers to waiting: {' '.join(made.rungs) or 'none'}")
     if made.end != "horizon":
         misses.append(f"{made.end} though it only waits")
     return misses
@@ -222,7 +224,7 @@ def _relapsing(case: _Case, made: Verdict) -> list[str]:
 
 def _healthy(case: _Case, made: Verdict) -> list[str]:
     misses = []
-    if made.rungs:
+    if len(made.rungs) > case.agent.hints or set(made.rungs) - {RUNGS[0]}:
         misses.append(f"{len(made.rungs)} answers to a healthy agent")
     if made.end != "finished":
         misses.append(f"{made.end} though it is healthy")

@@ -85,7 +85,8 @@ class Agent:
 
     `answers`: how many a heeding agent needs. `every`: so many turns are one opportunity, where the problem has no
     check of its own. `noticed_by`: the calls within which an alarm must rise, where the script says so. `only_hint`:
-    it waits, so that one hint is due and no more. `parallel`: a result comes when so many calls are under way.
+    it waits, so that one hint is due and no more. `hints`: a healthy agent may get as many, where it waits for long or
+    its calls end at a limit. `parallel`: a result comes when so many calls are under way.
     `paces`: its own, for an agent that is what it is at one speed only.
     """
 
@@ -98,6 +99,7 @@ class Agent:
     every: int = 0
     noticed_by: int = 0
     only_hint: bool = False
+    hints: int = 0
     parallel: int = 1
     paces: tuple[float, ...] | None = None
 

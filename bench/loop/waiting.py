@@ -62,5 +62,7 @@ add_healthy(
     "long-builds", builds, "Build every target with make and write the CMakeLists of core, codec, net and the others"
 )
 add_healthy("changing-status", changing_status, "Watch the CI run 4711 of shop and say how it ended")
-add_healthy("follows-log", follows_log, "Start the migration and wait until logs/migrate.log says that it finished")
+add_healthy(
+    "follows-log", follows_log, "Start the migration and wait until logs/migrate.log says that it finished", hints=2
+)
 add_healthy("retries", retries, "Start the shop with docker compose, wait until it is up, then write src/pages")

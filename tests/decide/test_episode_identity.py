@@ -369,17 +369,15 @@ def test_an_answer_says_what_was_before_it():
     assert why == ["first intervention", "soft_correction did not work", "it is back"]
 
 
-def test_of_two_problems_in_one_step_the_worse_is_answered_and_the_other_waits():
+def test_an_answer_that_is_due_for_two_problems_of_one_agent_in_one_step_is_given_once():
     slight = found("goal_drift", LOST, severity="low")
     grave = found("scope_creep", Stuck(kind="pattern", key="elsewhere"), severity="critical")
     for order in ((slight, grave), (grave, slight)):
         run = Run()
         rulings = run.advance(Observed(step=60, issues=order)).rulings
         told = [(ruling.issue.type, ruling.intervention.outcome) for ruling in rulings]
-        assert told == [("scope_creep", "pending"), ("goal_drift", "held_back")]
-        assert rulings[1].intervention.reason == "postponed: another episode is handled first"
-        later = run.alarm("loop", evidence=(900,)).rulings[-1]
-        assert [one.intervention.id for one in (*rulings, later)] == ["i1", "i2", "i3"]
+        assert told == [("scope_creep", "pending")]
+        assert [(one.level, one.due) for one in run.state.episodes] == [(0, None), (0, None)]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from interlock.config.schema import EmergencyStop, Interventions, ResourceThrottling, SoftCorrection, Strategy
 from interlock.core import (
@@ -264,10 +265,26 @@ def test_a_rung_without_a_safe_checkpoint_counts_as_tried():
 
 def test_waiting_gets_one_hint_and_one_alert_and_never_more():
     run = Run()
-    rulings = run.alarm("long_wait")
+    rulings = run.alarm("long_wait", stuck=replace(stuck(), most=0))
     assert [type(directive) for directive in rulings.directives] == [Inject, Notify]
     run.sign(*["again"] * 40)
     assert run.rungs == [LADDER[HINT]]
+    assert run.outcomes == [(LADDER[HINT], "not_judged")]
+
+
+def test_what_may_get_a_reminder_at_most_never_gets_more():
+    run = Run()
+    run.alarm(stuck=replace(stuck(), most=REMINDER))
+    run.sign(*["again"] * 40)
+    assert run.rungs == [LADDER[HINT], LADDER[REMINDER]]
+
+
+def test_what_moves_on_by_itself_says_nothing_about_the_answer():
+    run = Run()
+    run.alarm()
+    run.sign("moved")
+    assert run.outcomes == [(LADDER[HINT], "not_judged")]
+    assert run.state.episodes[0].ending == "stopped_happening" and run.state.episodes[0].worked is None
 
 
 def test_repetition_however_severe_begins_with_a_hint():

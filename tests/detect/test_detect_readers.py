@@ -19,7 +19,7 @@ from interlock.detect.garbled import read_garble
 from interlock.detect.statements import Statements, called_names, sentences
 from interlock.detect.stuck_tracking import got_better
 from interlock.detect.tuning import Tuning
-from interlock.detect.waiting_calls import named_seconds, read_waits
+from interlock.detect.waiting_calls import read_waits
 
 
 @pytest.mark.parametrize(
@@ -527,21 +527,6 @@ def turn_of(call: Did):
     for step in steps([call]):
         detectors.observe(Seen(step))
     return detectors._agents[""].history.turns[-1]
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
-        ("about 20 minutes remaining", 1200),
-        ("retry-after 30s", 30),
-        ("2 hours to go", 7200),
-        ("1.5 min left", 90),
-        ("done in 3 s", 0),
-        ("nothing", 0),
-    ],
-)
-def test_which_time_a_text_says_to_wait(text, seconds):
-    assert named_seconds(text) == seconds
 
 
 def test_a_check_gets_better_by_fewer_failures_or_more_passes():

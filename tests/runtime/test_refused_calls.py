@@ -35,3 +35,15 @@ def test_it_says_that_secrets_were_to_be_read_and_how_bad_that_is(report):
     assert "tried to read private keys" in report.root_cause
     assert report.severity == "critical"
     assert "destroy" not in report.to_text()
+
+
+def test_asking_again_for_a_refused_call_is_a_loop_of_its_own_and_no_failure_of_the_agent(tmp_path):
+    with Supervisor.open(task="t", store=Store(tmp_path), clock=ManualClock(START), config=Config()) as supervisor:
+        for _ in range(4):
+            supervisor.before(supervisor.call("bash", {"command": "cat ~/.ssh/id_rsa"}))
+        found = supervisor.pipeline.state(START).issues
+        (history,) = (agent.history for agent in supervisor.pipeline.detectors._agents.values())
+    assert {issue.type for issue in found} == {"destructive_action", "loop"}
+    (again,) = (issue for issue in found if issue.type == "loop")
+    assert again.description.startswith("It asked 3 times for a call of bash that Interlock refused.")
+    assert [(turn.refused, turn.failed, turn.gain) for turn in history.turns] == [(True, False, False)] * 4

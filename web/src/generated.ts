@@ -370,6 +370,8 @@ export interface Stuck {
   turns?: number;
   bad?: number;
   gained?: boolean;
+  most?: number | null;
+  acted?: boolean;
 }
 
 export interface Context {
@@ -616,7 +618,7 @@ export interface Intervention {
   issue_type: string;
   step: number;
   time: number;
-  outcome?: "failure" | "held_back" | "not_applied" | "pending" | "success";
+  outcome?: "failure" | "held_back" | "not_applied" | "not_judged" | "pending" | "success";
   reason?: string;
   details?: Record<string, unknown>;
   episode?: string | null;

@@ -61,7 +61,7 @@ function WholeLadder({ interventions, total, live }: { interventions: Interventi
 function tally(all: Intervention[]): Rung {
   const of = (...names: string[]) => all.filter((each) => names.includes(each.outcome ?? "pending")).length;
   const heldBack = of(...NOT_DONE);
-  return { made: all.length - heldBack, heldBack, worked: of("success"), failed: of("failure"), open: of("pending") };
+  return { made: all.length - heldBack, heldBack, worked: of("success"), failed: of("failure"), open: of("pending", "not_judged") };
 }
 
 function outcome(rung: Rung, live: boolean): string {

@@ -202,8 +202,8 @@ class Detect(Section, frozen=True, kw_only=True):
         Meta(description="Issue types to ignore for each tool; '*' means every type or tool."),
     ] = {}
     waiting_minutes: Annotated[
-        float, Meta(gt=0, description="How long an agent may wait for the same thing before it and you get a message.")
-    ] = 15
+        float, Meta(gt=0, description="How long an agent may wait while nothing moves before it and you get a message.")
+    ] = 30
     judge: Annotated[Judge, Meta(description="A model as judge.")] = Judge()
     second_opinion: Annotated[SecondOpinion, Meta(description="The former name of detect.judge.")] = SecondOpinion()
 

@@ -164,8 +164,11 @@ class Seen(Struct, frozen=True):
     """What a detector observes: a step and the review that it got, if any.
 
     `absent` are the files that it claims to have written and that are not on the disk; None if that was not checked.
+    `refused`: the step stands for the result of a call that Interlock did not let run. Only a detector that sets
+    `refusals` sees it: what Interlock refuses is not the agent's failure.
     """
 
     step: Step
     review: Review | None = None
     absent: tuple[str, ...] | None = None
+    refused: bool = False

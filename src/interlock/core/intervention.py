@@ -34,7 +34,7 @@ def short_name(intervention: str) -> str:
     return SHORT_NAMES.get(intervention, intervention.replace("_", " "))
 
 
-Outcome = Literal["pending", "success", "failure", "not_applied", "held_back"]
+Outcome = Literal["pending", "success", "failure", "not_applied", "held_back", "not_judged"]
 
 
 class Intervention(Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -9,11 +9,12 @@ from msgspec import Struct
 StuckKind = Literal["failure", "repeat", "pattern"]
 """A failing check; a call with the same result again; a pattern that has no call of its own."""
 
-Sign = Literal["again", "changed", "clear", "better", "solved"]
+Sign = Literal["again", "changed", "clear", "moved", "better", "solved"]
 """The observation at one opportunity.
 
 `again`: the same thing happened. `changed`: it failed in another way, which counts as neither. `clear`: it did not
-happen. `better`: it got measurably better. `solved`: what failed now passes.
+happen. `moved`: it ended or moved on by itself, without anything else that the agent did. `better`: it got measurably
+better. `solved`: what failed now passes.
 """
 
 
@@ -25,6 +26,8 @@ class Stuck(Struct, frozen=True, omit_defaults=True, kw_only=True):
     `failures` the fewest failures and `passes` the most passes reported so far. `any_target` says that the same failure
     met different calls.
     `call` is the fingerprint of a call that repeats, `level` the cost of a call that was too expensive.
+    `most` is the strongest rung of the ladder that it may get, where that is not the top. `acted` says that the agent
+    did something else since the last answer.
     A pattern has an opportunity `every` so many turns, and happened again where `needed` of them showed it. `turns`,
     `bad` and `gained` are counted since the last opportunity.
     """
@@ -47,6 +50,8 @@ class Stuck(Struct, frozen=True, omit_defaults=True, kw_only=True):
     turns: int = 0
     bad: int = 0
     gained: bool = False
+    most: int | None = None
+    acted: bool = False
 
     @property
     def check(self) -> str:

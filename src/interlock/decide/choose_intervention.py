@@ -17,7 +17,8 @@ from ..intervene import (
     custom_interventions,
     pause_for_person,
 )
-from .ladder import TOP, Ladder, apply_rung, can_restore
+from .episode import TOP
+from .ladder import Ladder, apply_rung, can_restore
 from .progressive import Progressive
 from .ruling import IssueWeight, Observed, Ruling, Rulings, WeighedIssue, answerable, before_acting, before_limit, weigh
 from .state import ControllerState, PendingEffect, judge, remember

@@ -28,8 +28,11 @@ Ending = Literal["solved", "improved", "stopped_happening", "new_instructions", 
 """How an episode ended: its check passes; it measurably improved; it did not happen again; a person gave the agent new
 instructions; a person reviewed it and resumed the run."""
 
-WORKED: dict[Sign, Ending] = {"solved": "solved", "better": "improved", "clear": "stopped_happening"}
+WORKED: dict[Sign, Ending] = {
+    "solved": "solved", "better": "improved", "clear": "stopped_happening", "moved": "stopped_happening",
+}  # fmt: skip
 
+TOP = len(LADDER) - 1
 CLEAR = 3
 """Consecutive opportunities without a recurrence that end an episode."""
 CLEAN = 10
@@ -81,6 +84,13 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
         return self.ending is None
 
     @property
+    def most(self) -> int:
+        """The strongest rung that it may get."""
+        if self.issue.type == LONG_WAIT:
+            return 0
+        return min((one.most for one in self.stuck if one.most is not None), default=TOP)
+
+    @property
     def what(self) -> str:
         """What the agent is stuck on, in a few words."""
         checks = (one.check for one in self.stuck if one.kind != "pattern")
@@ -107,6 +117,8 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
             return issue.type == self.issue.type and (issue.stuck is None or self._names(issue.stuck))
         if self._names(issue.stuck):
             return True
+        if self.open and issue.details.get("refused") and any(_runs_the_same(one, issue.stuck) for one in self.stuck):
+            return True  # it still asks for the call that it is stuck on
         # An agent that repeats a blocked call has one problem; damage is never merged into another problem.
         refused = self.issue.type == DESTRUCTIVE_ACTION and issue.type in REPEATING
         related = issue.type == self.issue.type or refused or {issue.type, self.issue.type} <= REPEATING
@@ -152,6 +164,10 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
             steps=(*self.steps, step)[-KEPT_STEPS:],
         )
 
+    def answered(self) -> tuple[Stuck, ...]:
+        """What it is stuck on, after an answer: what the agent did before counts no more."""
+        return tuple(replace(one, acted=False) if one.acted else one for one in self.stuck)
+
     def end(self, how: Ending) -> Episode:
         return replace(self, ending=how, due=None, postponed=False, answer=None, again=0, passed=0)
 
@@ -173,6 +189,10 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
             spent=spent,
         )
         return back.raised(issue)
+
+
+def _runs_the_same(one: Stuck, other: Stuck) -> bool:
+    return (one.program, one.targets) == (other.program, other.targets) != ("", ())
 
 
 def applied(made: Intervention) -> bool:

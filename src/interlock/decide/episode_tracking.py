@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ..core import LADDER, LONG_WAIT, Intervention, Sign
-from .episode import CLEAN, CLEAR, WORKED, Episode, applied
-from .ladder import TOP
+from ..core import LADDER, Intervention, Sign
+from .episode import CLEAN, CLEAR, TOP, WORKED, Episode, applied
 from .ruling import Sighting
 from .state import ControllerState
 from .strategies import next_intervention
@@ -17,7 +16,7 @@ CHANCES = (2, 2, 1, 1, 1)
 
 def strongest(signs: list[Sign]) -> Sign | None:
     """The sign that counts if an episode has several `Stuck`."""
-    order: tuple[Sign, ...] = ("solved", "better", "again", "changed", "clear")
+    order: tuple[Sign, ...] = ("solved", "better", "moved", "again", "changed", "clear")
     return next((sign for sign in order if sign in signs), None)
 
 
@@ -76,19 +75,28 @@ def _again(state: ControllerState, episode: Episode, attempts: int) -> tuple[Con
     made = episode.answer
     if made is None or episode.level is None or episode.again < CHANCES[min(episode.level, TOP)]:
         return state.with_episode(episode), []
-    if episode.issue.type == LONG_WAIT:
-        # A long wait never gets more than a hint.
-        return _judged(state.with_episode(replace(episode, answer=None)), made, worked=False)
-    failed = made.type if applied(made) else episode.failed
-    episode = replace(episode, answer=None, due=next_rung(episode, attempts), failed=failed)
+    failed, due = made.type if applied(made) else episode.failed, next_rung(episode, attempts)
+    episode = replace(episode, answer=None, due=due if due <= episode.most else None, failed=failed)
+    if episode.most == 0:
+        # That a wait goes on says nothing about the hint.
+        return _unjudged(state.with_episode(episode), made)
     return _judged(state.with_episode(episode), made, worked=False)
 
 
 def _worked(state: ControllerState, episode: Episode, sign: Sign) -> tuple[ControllerState, list[Intervention]]:
     made = episode.answer
-    helped = made is not None and made.outcome == "pending"
+    helped = made is not None and made.outcome == "pending" and sign != "moved"
     ended = replace(episode, worked=episode.level if helped else episode.worked).end(WORKED[sign])
-    return _judged(state.with_episode(ended), made, worked=True) if made else (state.with_episode(ended), [])
+    if made is None or not helped:
+        return _unjudged(state.with_episode(ended), made)
+    return _judged(state.with_episode(ended), made, worked=True)
+
+
+def _unjudged(state: ControllerState, made: Intervention | None) -> tuple[ControllerState, list[Intervention]]:
+    """What came next would have come anyway: it says nothing about the answer."""
+    if made is None or made.outcome != "pending":
+        return state, []
+    return state, [replace(made, outcome="not_judged")]
 
 
 def _judged(state: ControllerState, made: Intervention, *, worked: bool) -> tuple[ControllerState, list[Intervention]]:

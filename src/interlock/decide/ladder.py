@@ -21,9 +21,8 @@ from ..intervene import (
     resource_throttling,
     soft_correction,
 )
+from .episode import TOP
 from .state import TypeState
-
-TOP = len(LADDER) - 1
 
 ATTEMPTS = 3
 """Consecutive hints that may fail, unless configured."""

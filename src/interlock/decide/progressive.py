@@ -21,9 +21,9 @@ from ..core import (
     RunState,
 )
 from ..intervene import Attempt, Continue, Custom, InterventionResponse, RecoveryNeeded, Stopped, Templates
-from .episode import KEPT_MESSAGES, Episode
+from .episode import KEPT_MESSAGES, TOP, Episode
 from .episode_tracking import follow, relapse_rung, start_rung
-from .ladder import TOP, Ladder, apply_rung, can_restore
+from .ladder import Ladder, apply_rung, can_restore
 from .ruling import IssueWeight, Observed, Ruling, Rulings, WeighedIssue, weigh
 from .state import ControllerState, remember
 from .strategies import band
@@ -76,7 +76,11 @@ class Progressive:
             episode for episode in state.episodes if episode.open and episode.due is not None and episode.id in happened
         ]
         for episode in sorted(due, key=lambda one: weigh(state, one.issue, now).strength, reverse=True):
-            state, run, ruled = self._rule(state, episode, run, now, acted=any(ruling.answer for ruling in rulings))
+            given = next((ruling.intervention for ruling in rulings if ruling.answer), None)
+            if given is not None and given.level == episode.due and seen.agent == episode.agent:
+                state = state.with_episode(_shared(episode, given, now))  # one answer is enough for both
+                continue
+            state, run, ruled = self._rule(state, episode, run, now, acted=given is not None)
             rulings += ruled
         return state, Rulings(rulings=tuple(rulings), judged=tuple(judged), run=run)
 
@@ -88,13 +92,13 @@ class Progressive:
         known = next((one for one in mine if one.open and one.about(issue)), None)
         if known is not None:
             episode = known.raised(issue)
-            if episode.due is None and episode.answer is None and episode.issue.type != LONG_WAIT:
-                episode = replace(episode, due=min(TOP, (episode.level or 0) + 1))
+            if episode.due is None and episode.answer is None:
+                episode = replace(episode, due=min(TOP, episode.most, (episode.level or 0) + 1))
             return state.with_episode(episode), episode.id
         back = next((one for one in mine if not one.open and one.about(issue)), None)
         if back is not None:
-            due = 0 if issue.type == LONG_WAIT else relapse_rung(back)
-            episode = replace(back.reopen(issue, now, run.spend), due=due)
+            again = back.reopen(issue, now, run.spend)
+            episode = replace(again, due=min(again.most, relapse_rung(back)))
             return state.with_episode(episode), episode.id
         due = self._start(state, issue, now)
         state = state.with_type(issue.type, replace(state.of(issue.type), start=min(due, TOP)))
@@ -113,7 +117,7 @@ class Progressive:
         return replace(state, opened=state.opened + 1).with_episode(opened), opened.id
 
     def _start(self, state: ControllerState, issue: Issue, now: float) -> int:
-        if issue.type == LONG_WAIT:
+        if issue.type == LONG_WAIT or (issue.stuck is not None and issue.stuck.most == 0):
             return 0
         if issue.type == DESTRUCTIVE_ACTION and not issue.details.get("prevented"):
             # Actual damage gets an answer according to its severity.
@@ -237,6 +241,7 @@ class Progressive:
             passed=0,
             answered_at=now,
             said=(*episode.said, *_digests(answer))[-KEPT_MESSAGES:],
+            stuck=episode.answered(),
         )
         state = replace(
             state.with_episode(answered), recorded=state.recorded + 1, acted=state.acted + 1, last_acted=now
@@ -270,6 +275,22 @@ class Progressive:
     ) -> Intervention:
         made = case.intervention(state.recorded + 1, run, now, outcome, (reason,))
         return replace(made, episode=episode.id)
+
+
+def _shared(episode: Episode, given: Intervention, now: float) -> Episode:
+    """The episode after an answer to another one of the same agent that it was due for as well."""
+    return replace(
+        episode,
+        level=given.level,
+        due=None,
+        postponed=False,
+        answer=replace(given, outcome="not_applied"),
+        hints=episode.hints + (given.level == 0),
+        again=0,
+        passed=0,
+        answered_at=now,
+        stuck=episode.answered(),
+    )
 
 
 def _digests(answer: InterventionResponse) -> tuple[str, ...]:

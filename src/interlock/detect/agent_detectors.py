@@ -40,15 +40,19 @@ class AgentDetectors:
             self.detectors[name] = detector
             self._factories[name] = make
         self.asked: dict[Kind, list[Asked]] = {}
+        self.refusals: list[Asked] = []
         self.drop(dropped)
         self._last: tuple[int, str, str] | None = None
 
     def drop(self, names: Collection[str]) -> None:
         """Drop the named detectors; dispatch steps to the others by step kind."""
         self.asked = {kind: [] for kind in EVERY_KIND}
+        self.refusals = []
         for name, detector in self.detectors.items():
             if name not in names:
                 asked = name, detector.observe
+                if getattr(detector, "refusals", False):
+                    self.refusals.append(asked)
                 for kind in getattr(detector, "kinds", EVERY_KIND):
                     self.asked[kind].append(asked)
 

@@ -11,12 +11,12 @@ from ..core import ASSUMED_SECONDS, Step, from_msgpack
 from ..proof import tests
 from .completed_call import CompletedCall, PendingCall, read_call, read_result
 from .effect import wrote
-from .failure import mask_numbers, read_failure, read_report
+from .failure import TIMED_OUT, mask_numbers, read_failure, read_report, read_time_out
 from .fingerprint import bounded, fingerprint
 from .goal import GOAL
 from .progress import Knowledge, gained
 from .statements import Statements
-from .waiting_calls import BUSY_SECONDS
+from .waiting_calls import LONG_SECONDS, Polls, asks_state, limits_itself
 
 T = TypeVar("T")
 
@@ -47,6 +47,7 @@ class HistoryState(Struct):
     batch: int = 0
     answered: bool = False
     empty: int = 0
+    polls: Polls = field(default_factory=Polls)
 
 
 class AgentHistory:
@@ -73,7 +74,7 @@ class AgentHistory:
         """Whether the last turn made progress."""
         return self.past.progressed
 
-    def record(self, step: Step) -> None:
+    def record(self, step: Step, *, refused: bool = False) -> None:
         """Parse one step; afterwards `call` and `turn` are what it began or completed."""
         past = self.past
         self.turn = self.call = None
@@ -94,7 +95,7 @@ class AgentHistory:
             asked = self._answered(step)
             past.answered = True
             if asked is not None:
-                self.turn = self._complete(asked, step)
+                self.turn = self._complete(asked, step, refused)
                 push(past.turns, self.turn, TURNS)
         elif step.role == "assistant" and step.kind == "message":
             self.answers = past.speech.record(step, None)
@@ -129,11 +130,14 @@ class AgentHistory:
             self.past.prompt = self.past.prompt or step.content[:GOAL]
             push(self.past.prompted, mark, PROMPTS)
 
-    def _complete(self, call: PendingCall, step: Step) -> CompletedCall:
+    def _complete(self, call: PendingCall, step: Step, refused: bool) -> CompletedCall:
         past = self.past
         result = read_result(step.content)
-        message = read_failure(step, result.text, call.text, call.effect == "run")
-        failed = message is not None
+        # One that ends at a limit of its own has only waited.
+        limited = not refused and read_time_out(step.exit_code, step.content, call.quoted)
+        timed_out = limited and not limits_itself(call.quoted)
+        message = TIMED_OUT if timed_out else read_failure(step, result.text, call.text, call.effect == "run")
+        failed = message is not None and not refused and (timed_out or not limited)
         news, echo = past.knowledge.learn(result.words, call.words)
         turn = CompletedCall(  # positional: keyword arguments take six times as long
             step.index,
@@ -146,40 +150,47 @@ class AgentHistory:
             call.paths,
             call.target,
             call.waits,
-            result.mark,
+            result.mark + (step.exit_code or 0),
             failed,
             call.key if failed else 0,
             "",
             news,
             echo,
-            wrote(step, call.effect, failed),
+            not refused and wrote(step, call.effect, failed),
             False,
             call.call_id,
             past.now,
-            call.waits != "" and self._time_passed(call, step),
+            False,
             call.program,
             call.targets,
             call.key if failed else 0,
         )
-        turn.batch = call.batch
-        if message:
+        turn.batch, turn.moved, turn.timed_out, turn.refused = call.batch, result.moved, timed_out, refused
+        if refused:
+            return turn
+        turn.waiting = limited or self._waited(turn, call, step)
+        if message and failed:
             turn.error, turn.failure = fingerprint(message), fingerprint(mask_numbers(message))
             turn.message = message.decode("utf-8", "replace")
             turn.place, turn.failures, turn.passes, turn.failing = read_report(bounded(step.content))
         # A batch over many files prints nothing where all is well.
         silent = result.empty and not turn.wrote and not (turn.target and turn.paths)
         past.empty = past.empty + 1 if silent else 0
-        turn.gain = past.progressed = past.empty < EMPTY and gained(turn, past.turns)
+        turn.gain = past.progressed = past.empty < EMPTY and gained(turn, past.turns, past.knowledge)
         past.informed += turn.taught and turn.effect != "answer"
         self.ledger.record(turn)
         return turn
 
-    def _time_passed(self, call: PendingCall, step: Step) -> bool:
-        """Whether enough time has passed since the last call of this program for its status to change."""
-        if step.time is None:
-            return call.waits == "sleeps"
-        last = next((one for one in reversed(self.past.turns) if one.program == call.program), None)
-        return last is None or self.past.now - last.time >= BUSY_SECONDS
+    def _waited(self, turn: CompletedCall, call: PendingCall, step: Step) -> bool:
+        """Whether a call was spent waiting: it took long and did not fail by itself, or it asks for a state."""
+        if call.waits == "sleeps":
+            return not turn.failed or asks_state(call.program, call.quoted)
+        now = self.past.now
+        asked = call.time if call.time is not None else now
+        seconds = step.duration_ms / 1000 if step.duration_ms is not None else now - asked
+        if seconds >= LONG_SECONDS and not call.waits and (call.effect == "run" or not call.paths):
+            return not turn.failed
+        return call.waits == "asks" and not self.past.polls.busy(turn.key + turn.moved, asked, now)
 
 
 def push(window: list[T], item: T, cap: int) -> None:

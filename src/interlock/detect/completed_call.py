@@ -54,6 +54,8 @@ class PendingCall(CallContent):
     target: bool = False
     call_id: str | None = None
     batch: int = 0
+    time: float | None = None
+    quoted: str = ""
 
 
 class CompletedCall(Struct):
@@ -62,10 +64,12 @@ class CompletedCall(Struct):
     `outcome` is the fingerprint of the normalised result, `error` that of its message if it failed (else 0), `news` the
     share of its words that neither the call nor an earlier result had, `echo` whether it only repeats the call, `gain`
     whether it made progress, `query` whether it asked in words, `target` whether it named something that no call had
-    named before, `waits` whether it waits or polls for a status, and `waiting` whether time passed since the last such
-    call. `program` and `targets` are what it runs and on what; `failure` is the fingerprint of its message without
-    numbers, `failures` and `passes` are the reported counts, `failing` the tests that it names. Calls of one `batch`
-    were issued together, before any of their results: they count as one attempt.
+    named before, `waits` whether it waits or polls for a status, and `waiting` whether this one was spent waiting, so
+    that it is judged by time. `moved` is the outcome without its numbers, except for those that show progress.
+    `timed_out` says that it was ended at a time limit, `refused` that Interlock did not let it run. `program` and
+    `targets` are what it runs and on what; `failure` is the fingerprint of its message without numbers, `failures` and
+    `passes` are the reported counts, `failing` the tests that it names. Calls of one `batch` were issued together,
+    before any of their results: they count as one attempt.
     """
 
     step: int
@@ -97,6 +101,9 @@ class CompletedCall(Struct):
     failing: tuple[int, ...] = ()
     place: str = ""
     batch: int = 0
+    moved: int = 0
+    timed_out: bool = False
+    refused: bool = False
 
     @property
     def taught(self) -> bool:
@@ -140,7 +147,21 @@ def read_call(step: Step, tool: Tool) -> PendingCall:
         tool.name,
         False,
         tool.call_id,
+        0,
+        step.time,
+        _quoted(tool.arguments),
     )
+
+
+QUOTED = 12
+"""Characters from which the text of a call is removed where a result repeats it."""
+
+
+def _quoted(arguments: dict[str, object]) -> str:
+    """The text of a call that results quote: a command, a query, a path."""
+    texts = [value for value in arguments.values() if isinstance(value, str)]
+    longest = max(texts, key=len, default="")
+    return longest[:ARGUMENTS] if len(longest) >= QUOTED else ""
 
 
 def _request(step: Step, tool: Tool) -> CallContent:
@@ -210,10 +231,14 @@ _SHORT = 100
 
 
 class CallResult(Struct, frozen=True):
-    """The normalised text of a result, its fingerprint, its first words, and whether it is empty."""
+    """The normalised text of a result, its fingerprints, its first words, and whether it is empty.
+
+    `moved` is the fingerprint of its text without numbers, and of the numbers that show progress.
+    """
 
     text: bytes
     mark: int
+    moved: int
     words: set[bytes]
     empty: bool
 
@@ -223,10 +248,21 @@ def read_result(content: str) -> CallResult:
     return _read(bounded(content))
 
 
+_COUNTED = re.compile(
+    rb"(?<![\w./])\d+ ?(?:/|of|out of) ?\d+(?![\w/.])|(?<![\w.])\d+(?:\.\d+)? ?%"
+    rb"|\b\d+ (?:failed|failing|failures?|errors?|problems?)\b"
+)
+"""The numbers that show progress: N of M, per cent, and counts of failures."""
+_COUNTED_HINTS = (b"/", b" of ", b"%", b"fail", b"error", b"problem")
+
+
 @lru_cache(RESULTS_REMEMBERED)
 def _read(raw: bytes) -> CallResult:
     text = normalise(raw)
-    return CallResult(text, fingerprint(text), words(text[:READ]), _is_empty(text))
+    moved = text.translate(None, b"0123456789")
+    if has_any(text, _COUNTED_HINTS):
+        moved += b" ".join(_COUNTED.findall(text))
+    return CallResult(text, fingerprint(text), fingerprint(moved), words(text[:READ]), _is_empty(text))
 
 
 def _is_empty(text: bytes) -> bool:

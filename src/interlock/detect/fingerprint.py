@@ -74,7 +74,7 @@ _volatile = span_search(re2.compile(
     rb"|\b(?:\d+[dhm])+(?:\d+s)?\b"  # ages: 3d4h, 5m12s
     rb"|\b1\d{9}(?:\d{3})?(?:\.\d+)?\b"  # seconds or milliseconds since the epoch
     rb"|(?:/private)?/(?:tmp|var/folders)/[\w./+-]+|\btmp[a-z0-9_]{6,}\b"  # temporary paths
-    rb"|\b(?:pid|PID)[ =:#]*\d+"
+    rb"|\b(?:pid|PID|pgid|PGID)[ =:#]*\d+"
     rb"|\bline \d+|\.py:\d+"  # where in a file: an edit above moves it
     rb"|\x1b\[[0-9;]*m"  # colours
 ))  # fmt: skip

@@ -81,11 +81,11 @@ class Detectors:
         agent = self._agents[self._seen] if self._seen == self._newest else self._agent(self._seen)
         if agent.repeats(step):
             return []
-        agent.history.record(step)
+        agent.history.record(step, refused=seen.refused)
         if self._task_files or not self.context.original_prompt:
             self._read_task(agent.history, step)
         self._progress = agent.history.past.progressed
-        found = self._ask(agent.asked[step.kind], seen)
+        found = self._ask(agent.refusals if seen.refused else agent.asked[step.kind], seen)
         if not found:
             return []
         issues = [self._named(issue, step) for issue in found if self._counts(issue)]
@@ -160,14 +160,16 @@ class Detectors:
             self.learn_task(msgspec.structs.replace(self.context, instructions=saved.instructions))
 
     def go_back(self, state: bytes) -> None:
-        """Go back to the result of `save`, but keep calls that are still running: their results are yet to come."""
+        """Go back to the result of `save`, but keep calls that are still running, and how often the agent polled."""
         under_way = {name: agent.history.past.pending for name, agent in self._agents.items()}
+        polls = {name: agent.history.past.polls for name, agent in self._agents.items()}
         caller = self._caller
         self.restore(state)
         self._caller = caller
         for name, pending in under_way.items():
             if pending or name in self._agents:
-                self._agent(name).history.past.pending = pending
+                past = self._agent(name).history.past
+                past.pending, past.polls = pending, polls[name]
 
     def _read_task(self, history: AgentHistory, step: Step) -> None:
         """If the task points to a file of instructions, its text joins the task once the agent has read it."""

@@ -60,11 +60,17 @@ def follow(stuck: Stuck, history: AgentHistory, *, shown: bool, spoke: bool) -> 
     `shown`: see `StatefulDetector.shows`. `spoke`: the step is a message from the agent without a call.
     """
     turn = history.turn
+    if turn is not None and turn.refused and repeat_mark(turn) not in stuck.marks:
+        return stuck, None  # what Interlock refuses shows nothing about the agent's problem
     if stuck.kind == "pattern":
         return _pattern(stuck, shown=shown, ends=turn is not None or spoke)
     if turn is None:
         return stuck, None
+    if not stuck.acted and _acts(turn, stuck):
+        stuck = replace(stuck, acted=True)
     sign = (_failure if stuck.kind == "failure" else _repeat)(stuck, turn)
+    if sign in ("better", "solved") and not stuck.acted:
+        sign = "moved"
     if sign is not None:
         return _learnt(stuck, turn, sign), sign
     stuck = replace(stuck, turns=stuck.turns + 1, gained=stuck.gained or turn.gain)
@@ -75,10 +81,19 @@ def follow(stuck: Stuck, history: AgentHistory, *, shown: bool, spoke: bool) -> 
     return replace(stuck, turns=0, gained=False), "clear" if left else None
 
 
+def _acts(turn: CompletedCall, stuck: Stuck) -> bool:
+    """Whether a turn did something that may have ended the problem: it wrote, or ran something else that worked."""
+    if same_check(turn.program, turn.targets, stuck.program, stuck.targets):
+        return False
+    return turn.wrote or (turn.effect == "run" and not turn.failed and not turn.waiting)
+
+
 def _failure(stuck: Stuck, turn: CompletedCall) -> Sign | None:
     again = turn.failed and turn.failure in stuck.marks
     if not again and not same_check(turn.program, turn.targets, stuck.program, stuck.targets):
         return None
+    if turn.timed_out:
+        return "changed"
     if not turn.failed:
         return "clear" if stuck.any_target or turn.wrote else "solved"
     if got_better(turn, stuck.failures, stuck.passes):
@@ -101,7 +116,8 @@ def got_better(turn: CompletedCall, failures: int | None, passes: int | None) ->
 
 def _repeat(stuck: Stuck, turn: CompletedCall) -> Sign | None:
     if repeat_mark(turn) in stuck.marks:
-        return "again"
+        # A poll that pauses between is what the hint asked for.
+        return "clear" if turn.waiting and stuck.most is None else "again"
     if not same_check(turn.program, turn.targets, stuck.program, stuck.targets):
         return None
     return "better" if turn.key == stuck.call else "clear"

@@ -58,7 +58,7 @@ class Tuning(Struct, frozen=True, kw_only=True):
     loop_noise: int = 1
     """New turns allowed between two repetitions; with more, the run is making progress."""
     patience: int = 5
-    """Extra status requests without a pause before they count as a busy loop: eight in all."""
+    """Extra repetitions of a tool that only thinks."""
     round_span: int = 5
     """Maximum turns from one test to the next in edit rounds; more means that something was investigated."""
     query_alike: float = 0.5
@@ -93,10 +93,8 @@ class Tuning(Struct, frozen=True, kw_only=True):
     spend_dollars: float = 0.001
     """The same where the price of each call is known."""
 
-    waiting_seconds: float = 900.0
-    """Maximum time to wait for the same thing; `detect.waiting_minutes` sets it."""
-    waiting_told: float = 4.0
-    """Factor for that time if the task says to wait."""
+    waiting_seconds: float = 1800.0
+    """Maximum time to wait while nothing moves; `detect.waiting_minutes` sets it."""
 
     idle_turns: int = 6
     """Turns without progress that raise an alarm; one in two hundred successful recorded runs has as many."""

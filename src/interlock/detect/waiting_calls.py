@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Literal
+
+from msgspec import Struct, field
 
 from ..core import Tool, late_pattern
 from .effect import Effect
 from .fingerprint import name_words
 
-BUSY_SECONDS = 2.0
-"""Calls closer together than this are busy polling: nothing can happen in between."""
+LONG_SECONDS = 60.0
+"""A call that takes this long and does not fail by itself was spent waiting."""
+BUSY_POLLS = 30
+"""Equal polls without a pause after which an agent polls instead of waiting ..."""
+BUSY_SECONDS = 300.0
+"""... within this time."""
+POLLED = 8
+"""Polled states remembered."""
 
 _WAITS = late_pattern(
     r"(?:^|[\s;&|(])(?:sleep\s+[\d.$]|wait(?:\s|$)|watch\s)|\s--wait\b|\btail\s+(?:-?\w+\s+)*(?:-\w*[fF]\b|--follow)"
@@ -28,6 +35,10 @@ _CLOUD_QUESTION = late_pattern(r"\b(?:describe|get|list|show|wait|status)(?:-[\w
 _HEALTH = late_pattern(r"\b(?:curl|wget|http|nc)\b[^\n]*(?:health|ready|livez|/live|status|/ping|/up\b)")
 _WAIT_NAMES = frozenset((b"sleep", b"wait", b"poll", b"await", b"watch"))
 _STATUS_NAMES = frozenset((b"status", b"health", b"progress", b"readiness"))
+_TYPES = frozenset((b"write", b"stdin"))
+"""Writing nothing into a running command asks what it has printed since."""
+_BACKGROUND = frozenset((b"bash", b"task", b"shell", b"terminal", b"process"))
+"""With `output`: a tool that reads what a background task has printed."""
 _NOT_ASKED = frozenset((b"set", b"update", b"change", b"mark", b"report", b"write", b"create", b"post", b"put", b"git"))
 """With these words a tool's name means that it sets a status, or asks for the status of files."""
 
@@ -38,20 +49,6 @@ _WORK = frozenset((
     b"pod", b"pods", b"workflow", b"workflows", b"rollout",
 ))  # fmt: skip
 """Work that runs elsewhere while its status is polled."""
-
-_DURATION = late_pattern(r"\b(\d+(?:\.\d+)?)\s*(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)\b", re.IGNORECASE)
-_REMAINING = late_pattern(
-    r"(?:remaining|left|eta\b|estimated|expected|retry[- ]after|ready in|about|approximately|takes?|up to|for)"
-    r"[^\n]{0,40}?\b(\d+(?:\.\d+)?\s*(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?))\b"
-    r"|\b(\d+(?:\.\d+)?\s*(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)) (?:remaining|left|to go)\b",
-    re.IGNORECASE,
-)
-_TOLD_TO_WAIT = late_pattern(
-    r"\b(?:wait|poll|keep (?:checking|watching|polling)|monitor|watch|until (?:it|they|the|all)\b[^.\n]{0,80}"
-    r"\b(?:ready|done|finish|complete|running|healthy|available|succeed|up))",
-    re.IGNORECASE,
-)
-
 
 Wait = Literal["", "sleeps", "asks"]
 """No wait; the call itself takes time; or it polls a status, and time passes only between two calls."""
@@ -64,6 +61,10 @@ def read_waits(tool: Tool, effect: Effect, program: str, command: str | None) ->
     name = _parts(tool.name)
     if not name.isdisjoint(_WAIT_NAMES):
         return "sleeps"
+    if name == _TYPES:
+        return "asks" if not str(tool.arguments.get("chars", "")).strip() else ""
+    if not name.isdisjoint(_BACKGROUND) and b"output" in name:
+        return "asks"
     work = effect == "read" and not name.isdisjoint(_QUESTIONS) and not name.isdisjoint(_WORK)
     status = not name.isdisjoint(_STATUS_NAMES) and name.isdisjoint(_NOT_ASKED)
     return "asks" if work or status else ""
@@ -73,11 +74,15 @@ def _read_command(program: str, command: str) -> Wait:
     hinted = "wait" in command or "sleep" in command or "watch" in command or "tail" in command or "status" in command
     if hinted and _WAITS.search(command):
         return "sleeps"
+    return "asks" if asks_state(program, command) else ""
+
+
+def asks_state(program: str, command: str) -> bool:
+    """Whether a command asks for the state of something that runs elsewhere."""
     if _ASKS.match(program + " "):
         cloud = program.startswith(("aws", "gcloud", "az"))
-        return "asks" if not cloud or _CLOUD_QUESTION.search(command) else ""
-    asks = ("curl" in command or "wget" in command or "nc " in command) and _HEALTH.search(command)
-    return "asks" if asks else ""
+        return not cloud or _CLOUD_QUESTION.search(command) is not None
+    return ("curl" in command or "wget" in command or "nc " in command) and _HEALTH.search(command) is not None
 
 
 @lru_cache(maxsize=256)
@@ -86,20 +91,37 @@ def _parts(name: str) -> frozenset[bytes]:
     return name_words(_JOINT.sub(" ", name))
 
 
-def named_seconds(text: str) -> float:
-    """The longest remaining time that a text names; 0 if it names none."""
-    found = (one or other for one, other in _REMAINING.findall(text[:4000]))
-    return max((_seconds(piece) for piece in found), default=0.0)
+def limits_itself(command: str) -> bool:
+    """Whether a command sets its own time limit."""
+    return "timeout" in command and _LIMITED.search(command) is not None
 
 
-def told_to_wait(task: str) -> bool:
-    """Whether a task says to wait for something."""
-    return _TOLD_TO_WAIT.search(task[:4000]) is not None
+_LIMITED = late_pattern(r"(?:^|[\s;&|(])timeout\s+(?:-\S+\s+)*\d")
 
 
-def _seconds(piece: str) -> float:
-    found = _DURATION.match(piece)
-    if found is None:
-        return 0.0
-    factor = {"s": 1.0, "m": 60.0, "h": 3600.0}[found[2][0].lower()]
-    return float(found[1]) * factor
+class Poll(Struct):
+    """The last equal polls, and whether they are made without a pause."""
+
+    times: list[float] = field(default_factory=list)
+    busy: bool = False
+
+
+class Polls(Struct):
+    """The last polls, by what they asked and got."""
+
+    last: dict[int, Poll] = field(default_factory=dict)
+
+    def busy(self, poll: int, asked: float, now: float) -> bool:
+        """Record a poll; whether it is one of more than 30 equal ones in five minutes without a pause.
+
+        Only the time before a call is the agent's pause: the call itself may have been delayed.
+        """
+        known = self.last.pop(poll, None) or Poll()
+        if known.times and asked - known.times[-1] > BUSY_SECONDS / BUSY_POLLS:
+            known = Poll()
+        known.times = [*known.times, now][-BUSY_POLLS - 1 :]
+        known.busy = known.busy or (len(known.times) > BUSY_POLLS and now - known.times[0] <= BUSY_SECONDS)
+        self.last[poll] = known
+        if len(self.last) > POLLED:
+            del self.last[next(iter(self.last))]
+        return known.busy

@@ -21,6 +21,7 @@ OUTCOMES: dict[Outcome, str] = {
     "success": "worked",
     "failure": "did not work",
     "pending": "(effect not known yet)",
+    "not_judged": "(no effect can be told)",
     "held_back": "was postponed",
     "not_applied": "could not be applied",
 }

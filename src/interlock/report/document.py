@@ -161,7 +161,16 @@ def make_ladder(sums: Sums) -> tuple[RungUse, ...]:
         level = LADDER.index(name) if name in LADDER else TOP if name == PAUSE else 0
         outcomes = Counter(sums.interventions.get(name, ()))
         held_back = outcomes["held_back"] + outcomes["not_applied"]
-        rungs.append(RungUse(name, level, outcomes["success"], outcomes["failure"], outcomes["pending"], held_back))
+        rungs.append(
+            RungUse(
+                name,
+                level,
+                outcomes["success"],
+                outcomes["failure"],
+                outcomes["pending"] + outcomes["not_judged"],
+                held_back,
+            )
+        )
     return tuple(rungs)
 
 

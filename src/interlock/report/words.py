@@ -92,9 +92,9 @@ def describe_record(body: RecordBody) -> RecordText:
         case records.AppliedRecord():
             return describe_applied(body)
         case core.Intervention():
-            worked = body.outcome == "success"
-            title = f"{core.short_name(body.type)} on {plain(body.issue_type)} {'worked' if worked else 'did not work'}"
-            return RecordText("intervention", "info" if worked else "notice", title, body.reason, body.step)
+            title = f"{core.short_name(body.type)} on {plain(body.issue_type)} {outcome_words(body)}"
+            look: Level = "notice" if body.outcome == "failure" else "info"
+            return RecordText("intervention", look, title, body.reason, body.step)
         case core.CheckpointInfo():
             label = body.label or body.cause
             detail = f"{label}; {body.files:,} files" if label else f"{body.files:,} files"
@@ -317,6 +317,8 @@ def outcome_words(made: core.Intervention) -> str:
             return "did not work"
         case "pending":
             return "not judged yet"
+        case "not_judged":
+            return "no effect can be told"
         case "held_back":
             return "postponed" if made.reason.startswith("postponed: ") else "held back"
         case "not_applied":

@@ -15,9 +15,6 @@ from ..core import (
     DESTRUCTIVE_ACTION,
     EVERY_CAPABILITY,
     LADDER,
-    LOOP,
-    REPETITIVE_ERRORS,
-    RESOURCE_SPIRAL,
     Capability,
     CheckpointInfo,
     Context,
@@ -47,9 +44,6 @@ if TYPE_CHECKING:
 
 THROTTLING = LADDER[2]
 """The rung that tightens limits; they are loosened again when the problem is over."""
-
-REPEATING = (LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL)
-"""Issues of an agent that keeps retrying a refused call."""
 
 REFUSED = "refused"
 """The outcome of a call that did not run."""
@@ -249,11 +243,9 @@ class DecisionPipeline:
         if prevented:
             # The refusal says why the call was refused; only a retry deserves another message.
             issues = [_prevented(issue, review) for issue in issues if issue.details.get("tries") != 1]
-            # Retrying a refused call achieves nothing, however often: count the attempt, but not our own message.
             refused = replace(step, role="tool", kind="tool_result", content=REFUSED, usage=None)
             again: list[Issue] = []
-            again = self.guard.part("detectors", detectors.observe, again, Seen(refused))
-            issues += [issue for issue in again if issue.type in REPEATING]
+            issues += self.guard.part("detectors", detectors.observe, again, Seen(refused, refused=True))
         if self._raised:
             issues = [*issues, *(issue for issue in self._raised if issue.type not in detectors.muted)]
             self._raised = []

@@ -50,10 +50,12 @@ class Metrics:
 
     def judged(self, made: Intervention) -> None:
         """Count the outcome of an intervention, and the effectiveness of its type for this type of issue."""
-        if made.outcome not in ("success", "failure"):
+        if made.outcome not in ("success", "failure", "not_judged"):
             return
         with self._lock:
             self._interventions[made.type, made.issue_type, made.outcome] += 1
+            if made.outcome == "not_judged":
+                return
             last = self._judged.setdefault((made.type, made.issue_type), deque(maxlen=LAST_JUDGED))
             last.append(made.outcome == "success")
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from interlock.adapters.hooks.claude_code import ClaudeCodeDialect
 from interlock.adapters.hooks.codex import CodexDialect, label, trust_hash
 from interlock.adapters.hooks.gemini import GeminiDialect
 from interlock.adapters.hooks.opencode import OpencodeDialect
@@ -124,3 +127,51 @@ def test_opencode_tells_its_tokens() -> None:
     tokens = {"input": 5, "output": 2, "reasoning": 1, "cache": {"read": 10, "write": 3}}
     event = OpencodeDialect().read({"hook_event_name": "step.finished", "session": "a", "tokens": tokens})
     assert event.usage == Usage(input_tokens=18, output_tokens=3, cache_read_tokens=10, cache_write_tokens=3)
+
+
+LOOP = "FAILED tests/test_a.py::test_total - assert 5 == 6"
+
+
+def claude(number: int) -> str:
+    reminder = f"<system-reminder>\nTodo list of turn {number}.\nDo not mention it.\n</system-reminder>"
+    response = {"stdout": f"{LOOP}\n\n{reminder}", "stderr": ""}
+    return read(ClaudeCodeDialect(), payload("PostToolUse", tool_name="Bash", tool_response=response))
+
+
+def codex(number: int) -> str:
+    head = f"Chunk ID: {number:06x}\nWall time: 0.0{number} seconds\nProcess exited with code 1\nOriginal token count: 2{number}"
+    return read(CodexDialect(), payload("PostToolUse", tool_name="Bash", tool_response=f"{head}\nOutput:\n{LOOP}"))
+
+
+def gemini(number: int) -> str:
+    said = f"Output: {LOOP}\nExit Code: 1\nBackground PIDs: {number}, {number + 1}\nProcess Group PGID: {number}"
+    event = {
+        "hook_event_name": "AfterTool",
+        "session_id": "s",
+        "timestamp": str(number),
+        "tool_name": "run_shell_command",
+    }
+    return read(GeminiDialect(), {**event, "tool_input": {"command": "pytest"}, "tool_response": {"llmContent": said}})
+
+
+def opencode(number: int) -> str:
+    said = f"{LOOP}\n\n(Output was truncated. Full output saved to: /tmp/opencode/tool-output/{number}.txt)"
+    event = {"hook_event_name": "tool.execute.after", "session": "s", "tool": "bash", "call": str(number), "exit": 1}
+    return read(OpencodeDialect(), {**event, "arguments": {"command": "pytest"}, "output": said})
+
+
+def read(dialect: Any, payload: dict[str, Any]) -> str:
+    (outcome,) = dialect.read(payload).outcomes
+    return str(outcome.content)
+
+
+@pytest.mark.parametrize("client", [claude, codex, gemini, opencode])
+def test_what_a_client_adds_to_each_result_is_not_part_of_it(client: Any) -> None:
+    assert client(1) == client(2)
+    assert LOOP in client(1)
+
+
+def test_the_exit_status_that_codex_and_gemini_add_is_kept() -> None:
+    said = "Chunk ID: 00a1b2\nWall time: 0.05 seconds\nProcess exited with code 101\nOutput:\nerror[E0308]"
+    (outcome,) = CodexDialect().read(payload("PostToolUse", tool_name="Bash", tool_response=said)).outcomes
+    assert (outcome.exit_code, outcome.content) == (101, "Process exited with code 101\nOutput:\nerror[E0308]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import msgspec
@@ -10,7 +11,7 @@ import msgspec
 from ...core import BadInput, Capability, Decision, Tool, from_json
 from ..traces.transcript import Block, TranscriptLine, TranscriptMessage, usage_of
 from .client_format import Payload, TranscriptDialect, mapping, number, refusal_of, text, words_of
-from .hook_event import HookEvent, Moment, ToolOutcome, TranscriptEntry, content_of, exit_code_in, is_failure
+from .hook_event import HookEvent, Moment, ToolOutcome, TranscriptEntry, content_of, exit_code_in, is_failure, without
 from .hook_guardian import switches_hooks_off
 from .wiring import HOLD_S, HookCommand, HookWords, RunAddress, Wired, add_groups
 
@@ -152,7 +153,7 @@ def _call_id(payload: Payload) -> str | None:
 
 def _outcome(payload: Payload, tool: Tool) -> ToolOutcome:
     failed = "error" in payload
-    content = text(payload, "error") if failed else content_of(payload.get("tool_response"))
+    content = without(ADDED, text(payload, "error") if failed else content_of(payload.get("tool_response")))
     return ToolOutcome(
         tool=tool,
         content=content,
@@ -164,9 +165,16 @@ def _outcome(payload: Payload, tool: Tool) -> ToolOutcome:
 
 def _batched(call: Payload) -> ToolOutcome:
     """A call of the batch without an event of its own: it failed before it ran."""
-    content = content_of(call.get("tool_response"))
+    content = without(ADDED, content_of(call.get("tool_response")))
     tool = Tool(text(call, "tool_name") or "unknown", mapping(call, "tool_input"), _call_id(call))
     return ToolOutcome(tool=tool, content=content, error=is_failure(content), exit_code=exit_code_in(content))
+
+
+ADDED = re.compile(
+    r"\s*<system-reminder>.*?</system-reminder>|\n*\.\.\. \[\d[\d,]* (?:characters|lines) truncated\] \.\.\.\n*",
+    re.DOTALL,
+)
+"""Reminders to the model behind a result, and the mark where a long one was cut."""
 
 
 def _is_interrupted(payload: Payload) -> bool:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ...core import Capability, Decision, Usage
 from .claude_code import CONTEXT, prompt_in, read_event, reply_after, reply_before, reply_turn_end
 from .client_format import Payload, TranscriptDialect
-from .hook_event import HookEvent, Moment, TranscriptEntry
+from .hook_event import HookEvent, Moment, TranscriptEntry, exit_code_in, without
 from .wiring import HOLD_S, HookWords, RunAddress, Wired
 
 CAPABILITIES: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage", "relaunch"))
@@ -61,6 +61,13 @@ class _Line(Struct):
     payload: _Payload = field(default_factory=_Payload)
 
 
+ADDED = re.compile(
+    r"^(?:Chunk ID|Wall time|Original token count|Total output lines): [^\n]*\n|…\d+ (?:tokens|chars|lines) truncated…",
+    re.MULTILINE,
+)
+"""The heading of each command's result, and the mark where a long one was cut."""
+
+
 class CodexDialect(TranscriptDialect[_Line]):
     """See the module."""
 
@@ -74,7 +81,15 @@ class CodexDialect(TranscriptDialect[_Line]):
         if not event.outcomes:
             return event
         # A result has no exit status: whether the call failed is read from its text.
-        unsaid = tuple(replace(one, error=one.error or None) for one in event.outcomes)
+        unsaid = tuple(
+            replace(
+                one,
+                content=without(ADDED, one.content),
+                error=one.error or None,
+                exit_code=exit_code_in(one.content) if one.exit_code is None else one.exit_code,
+            )
+            for one in event.outcomes
+        )
         return replace(event, outcomes=unsaid)
 
     def reply(self, event: HookEvent, decision: Decision) -> Payload:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import msgspec
@@ -11,7 +12,7 @@ from msgspec import Struct
 from ...core import BadInput, Capability, Decision, Tool, Usage, from_json
 from .claude_code import prompt_in
 from .client_format import Payload, TranscriptDialect, mapping, refusal_of, text, words_of
-from .hook_event import HookEvent, Moment, ToolOutcome, TranscriptEntry, content_of, exit_code_in
+from .hook_event import HookEvent, Moment, ToolOutcome, TranscriptEntry, content_of, exit_code_in, without
 from .wiring import HOLD_S, HookCommand, HookWords, RunAddress, Wired, add_groups, without_groups
 
 CAPABILITIES: frozenset[Capability] = frozenset(
@@ -141,7 +142,11 @@ def _outcome(payload: Payload, tool: Tool) -> ToolOutcome:
     content = content_of(response)
     code = exit_code_in(content)
     failed = response.get("error") is not None or code not in (None, 0)
-    return ToolOutcome(tool=tool, content=content, error=failed, exit_code=code)
+    return ToolOutcome(tool=tool, content=without(ADDED, content), error=failed, exit_code=code)
+
+
+ADDED = re.compile(r"^(?:Process Group PGID|Background PIDs): [^\n]*(?:\n|\Z)", re.MULTILINE)
+"""The process ids at the end of each command's result."""
 
 
 def _digest(session: str, time: str, tool: Tool) -> str:

@@ -95,6 +95,18 @@ def content_of(response: object) -> str:
     return msgspec.json.encode(response).decode()
 
 
+def without(added: re.Pattern[str], words: str) -> str:
+    """A result without what its client adds to every one: it differs each time, and says nothing about the call."""
+    head, middle, tail = words[:ADDED_WITHIN], words[ADDED_WITHIN:-ADDED_WITHIN], words[-ADDED_WITHIN:]
+    if not middle:
+        return added.sub("", words)
+    return added.sub("", head) + middle + added.sub("", tail)
+
+
+ADDED_WITHIN = 2000
+"""Characters at either end of a result in which a client adds something."""
+
+
 def exit_code_in(words: str) -> int | None:
     """The exit status that a command's result names."""
     found = EXIT_CODE.search(words) or EXIT_CODE_LINE.search(words)

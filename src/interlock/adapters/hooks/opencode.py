@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import msgspec
 
 from ...core import BadInput, Capability, Decision, Tool, Usage, from_json
 from .client_format import Payload, mapping, refusal_of, text, words_of
-from .hook_event import HookEvent, Moment, ToolOutcome, TranscriptEntry
+from .hook_event import HookEvent, Moment, ToolOutcome, TranscriptEntry, without
 from .wiring import RunAddress, Wired
 
 CAPABILITIES: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage", "relaunch"))
@@ -26,6 +27,10 @@ MOMENTS: dict[str, Moment] = {
 }
 
 
+ADDED = re.compile(r"\n*\(?(?:Output|Results?) (?:was|were|is|are) truncated[^\n]*|\n*Full output saved to: [^\n]*")
+"""The marks behind a long result that was cut: they name a new file each time."""
+
+
 class OpencodeDialect:
     """See the module."""
 
@@ -39,7 +44,7 @@ class OpencodeDialect:
         exit_code = payload.get("exit")
         outcome = ToolOutcome(
             tool=tool,
-            content=text(payload, "output"),
+            content=without(ADDED, text(payload, "output")),
             error=name == "tool.failed" or (isinstance(exit_code, int) and exit_code != 0),
             exit_code=exit_code if isinstance(exit_code, int) else None,
         )

@@ -16,6 +16,7 @@ from ..fingerprint import cut, fingerprint
 from ..recurrence import Recurrence, follow
 from ..statements import sentences
 from ..stuck_tracking import MARKS, failure_of, got_better, repeat_mark, repeat_of
+from ..waiting_calls import BUSY_POLLS
 
 QUOTED = 80
 """Bytes of a repeated sentence that are quoted."""
@@ -54,6 +55,7 @@ class Rounds(Struct):
     checks: dict[str, FailingCheck] = field(default_factory=dict)
     passed: dict[int, int] = field(default_factory=dict)
     answered: int = -1
+    refused: dict[int, Recurrence] = field(default_factory=dict)
 
 
 class Loop(StatefulDetector[Rounds]):
@@ -65,6 +67,7 @@ class Loop(StatefulDetector[Rounds]):
 
     type = "loop"
     kinds = frozenset(("tool_call", "message", "tool_result"))
+    refusals = True
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting, Rounds())
@@ -73,6 +76,10 @@ class Loop(StatefulDetector[Rounds]):
         turn = self.history.turn
         if turn is None:
             return self._says(seen.step) if seen.step.role == "assistant" and seen.step.content else ()
+        if turn.refused:
+            return self._refused(turn)
+        if turn.timed_out:
+            return ()
         if self.state.since is None:
             self.state.since = turn.asked
         thread = self._follow(turn)
@@ -119,18 +126,46 @@ class Loop(StatefulDetector[Rounds]):
         thread.writes, thread.prompts = state.writes, prompts
         return thread
 
-    def _repeats(self, turn: CompletedCall, thread: Recurrence) -> tuple[Issue, ...]:
-        if turn.waiting:
-            return ()  # judged by time, see long_wait
-        patient = turn.waits or turn.effect == "think"
-        severity = self.tuning.severity(thread.count - (self.tuning.patience if patient else 0))
+    def _refused(self, turn: CompletedCall) -> tuple[Issue, ...]:
+        """The same call again, although Interlock did not let it run."""
+        asked = follow(self.state.refused, turn.key)
+        if self.history.past.prompts != asked.prompts:
+            asked.clear()
+        asked.prompts = self.history.past.prompts
+        asked.add(turn.step, turn.batch)
+        severity = self.tuning.severity(asked.count)
         if severity is None:
             return ()
         return (
             self.issue(
                 turn.step,
-                f"{turn.tool} was called {thread.count} times in the same way and the result did not change. "
-                "Use what it returned, or take a different approach.",
+                f"It asked {asked.count} times for a call of {turn.tool} that Interlock refused. "
+                "The answer stays the same: find another way, or say why it is needed and stop.",
+                key=f"{turn.tool}:refused:{turn.key:x}",
+                severity=severity,
+                confidence=self.tuning.confidence(asked.count),
+                evidence=asked.steps,
+                started=asked.started,
+                details={"count": asked.count, "tool": turn.tool, "refused": True},
+                stuck=repeat_of(turn),
+            ),
+        )
+
+    def _repeats(self, turn: CompletedCall, thread: Recurrence) -> tuple[Issue, ...]:
+        if turn.waiting:
+            return ()  # judged by time, see long_wait
+        free = self.tuning.patience if turn.effect == "think" else 0
+        what, advice = "in the same way", "Use what it returned, or take a different approach."
+        if turn.waits:
+            free = BUSY_POLLS - self.tuning.medium_after + 1
+            what, advice = "without a pause", "Wait instead of asking: sleep first, or use a call that waits."
+        severity = self.tuning.severity(thread.count - free)
+        if severity is None:
+            return ()
+        return (
+            self.issue(
+                turn.step,
+                f"{turn.tool} was called {thread.count} times {what} and the result did not change. {advice}",
                 key=f"{turn.tool}:{turn.key:x}",
                 severity=severity,
                 confidence=self.tuning.confidence(thread.count),
@@ -165,7 +200,7 @@ class Loop(StatefulDetector[Rounds]):
     def _stalls(self, turn: CompletedCall) -> tuple[Issue, ...]:
         """Runs of one check that keep failing in the same ways, even if these alternate or differ only in numbers."""
         state, tuning = self.state, self.tuning
-        if turn.waits or turn.effect not in ("run", "write") or turn.program == turn.tool:
+        if turn.waiting or turn.effect not in ("run", "write") or turn.program == turn.tool:
             return ()
         name, prompts = _check(turn), self.history.past.prompts
         failing = state.checks.pop(name, None) or FailingCheck()
@@ -274,7 +309,9 @@ class Loop(StatefulDetector[Rounds]):
                     batches.add(before.batch)
             elif (noise := noise + 1) > tuning.loop_noise:
                 break
-        severity = tuning.severity(len(steps) - (tuning.patience if turn.waits or turn.effect == "think" else 0))
+        severity = (
+            None if turn.waits else tuning.severity(len(steps) - (tuning.patience if turn.effect == "think" else 0))
+        )
         if severity is None:
             return ()
         return (

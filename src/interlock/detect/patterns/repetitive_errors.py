@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
-from ...core import Issue, Seen
+from ...core import Issue, Seen, Stuck
 from ..completed_call import CompletedCall
 from ..detector import Setting, StatefulDetector
 from ..failure import refused_for_form
@@ -25,6 +25,7 @@ class Failures(Struct):
     writes: int = 0
     threads: dict[int, Recurrence] = field(default_factory=dict)
     worked: dict[str, int] = field(default_factory=dict)
+    timed: list[tuple[int, int]] = field(default_factory=list)
 
 
 class RepetitiveErrors(StatefulDetector[Failures]):
@@ -42,6 +43,8 @@ class RepetitiveErrors(StatefulDetector[Failures]):
             return ()
         state = self.state
         state.turns += 1
+        if turn.timed_out:
+            return self._timed_out(turn)
         if not turn.failed:
             state.gains += turn.taught and not turn.wrote
             if turn.wrote:
@@ -53,10 +56,8 @@ class RepetitiveErrors(StatefulDetector[Failures]):
         thread = self._follow(turn)
         # Where calls differ, or something was written in between, the first failure is the price of trying.
         free = 0 if thread.close >= thread.count - 1 and thread.rounds == 0 else 1
-        if turn.waiting and turn.effect != "write":
+        if turn.waiting:
             return ()  # what the call waits for may not exist yet; judged by time, see long_wait
-        if turn.waits:
-            free += self.tuning.patience
         if refused_for_form(turn.message):
             # Nothing ran: rewording and resending a call costs little.
             free = max(free, self.tuning.form_again if thread.close >= thread.count - 1 else self.tuning.form_patience)
@@ -78,6 +79,32 @@ class RepetitiveErrors(StatefulDetector[Failures]):
                 stuck=failure_of(turn, any_target=thread.close < thread.count - 1),
             ),
         )
+
+    def _timed_out(self, turn: CompletedCall) -> tuple[Issue, ...]:
+        """Calls that are ended at a time limit are one problem, whatever they ran."""
+        state, tuning = self.state, self.tuning
+        state.timed = [one for one in state.timed if one[0] > state.turns - tuning.error_window]
+        state.timed.append((state.turns, turn.step))
+        count = len(state.timed)
+        if count < tuning.medium_after:
+            return ()
+        return (
+            self.issue(
+                turn.step,
+                f"{count} of the last {min(state.turns, tuning.error_window)} calls were ended at a time limit, last "
+                f"{turn.program or turn.tool}. Run it in the background and look at its output later, raise the limit "
+                "of the call, or run a smaller part.",
+                key="time limit",
+                confidence=tuning.confidence(count),
+                evidence=[step for _, step in state.timed],
+                details={"count": count, "error": turn.message, "tool": turn.tool},
+                stuck=Stuck(kind="pattern", key="time limit", tool=turn.tool, most=0),
+            ),
+        )
+
+    def shows(self, stuck: Stuck, standing: bool) -> bool:
+        turn = self.history.turn
+        return turn is not None and turn.timed_out if stuck.key == "time limit" else standing
 
     def _follow(self, turn: CompletedCall) -> Recurrence:
         state = self.state

@@ -169,7 +169,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
             return ()
         if state.answered > self.history.past.prompt_step:
             return ()
-        if turn.waits or turn.batch == state.batch or self._tries(turn):
+        if turn.waits or turn.waiting or turn.batch == state.batch or self._tries(turn):
             return ()
         state.batch = turn.batch
         state.idled = max(state.idled + 1, self.history.past.empty)

@@ -28,6 +28,7 @@ OUTCOMES = {
     "success": ("worked", "it worked"),
     "failure": ("failed", "it did not work"),
     "pending": ("open", "its effect is unknown"),
+    "not_judged": ("open", "what came next would have come anyway"),
     "held_back": ("held", "it was held back"),
     "not_applied": ("held", "it could not be applied"),
 }
