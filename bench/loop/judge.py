@@ -166,6 +166,8 @@ class _Case:
         misses = []
         for problem, answers in self.by_problem.items():
             levels = [answer.level for answer in answers]
+            if self.game.account.skipped and ROLLBACK not in levels and max(levels) > ROLLBACK:
+                levels.insert(len(levels) - 1, ROLLBACK)  # there was nothing to go back to
             hints = levels.count(0)
             if levels[hints - 1 :] != list(range(len(levels) - hints + 1)) or not 1 <= hints <= most_hints:
                 shown = " ".join(str(level + 1) for level in levels)

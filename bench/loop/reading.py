@@ -30,12 +30,13 @@ class Answer:
 @dataclass(frozen=True)
 class Account:
     """What the journal says of a run. `lost` counts answers that were recorded as held back; `undone` are the ranges
-    of steps that rollbacks took back."""
+    of steps that rollbacks took back, `skipped` rollbacks that had nothing to go back to."""
 
     answers: list[Answer] = field(default_factory=list)
     alarms: list[int] = field(default_factory=list)
     lost: int = 0
     undone: list[tuple[int, int]] = field(default_factory=list)
+    skipped: int = 0
 
 
 def read_account(folder: RunFolder) -> Account:
@@ -44,7 +45,7 @@ def read_account(folder: RunFolder) -> Account:
     agents: dict[str, str] = {}
     outcomes: dict[str, str] = {}
     alarms: list[int] = []
-    lost, last = 0, 0
+    lost, last, skipped = 0, 0, 0
     steps: dict[str, int] = {}
     undone: list[tuple[int, int]] = []
     with JournalReader.open(folder) as reader:
@@ -61,6 +62,7 @@ def read_account(folder: RunFolder) -> Account:
                         made[body.intervention.id] = body
                     elif body.intervention.outcome == "held_back":
                         lost += 1
+                    skipped += "nothing to go back to" in body.intervention.reason
                 case "effect":
                     judged = from_json(record.body, Intervention)
                     outcomes[judged.id] = judged.outcome
@@ -71,7 +73,7 @@ def read_account(folder: RunFolder) -> Account:
                     back = from_json(record.body, RestoredRecord)
                     undone.append((steps.get(back.checkpoint_id, last), last))
     answers = [_answer(body, outcomes, agents) for body in made.values()]
-    return Account(answers, alarms, lost, undone)
+    return Account(answers, alarms, lost, undone, skipped)
 
 
 def _answer(body: InterventionRecord, outcomes: dict[str, str], agents: dict[str, str]) -> Answer:

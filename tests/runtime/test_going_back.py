@@ -47,7 +47,7 @@ def test_the_call_whose_failure_led_to_the_rollback_is_taken_back_too(tmp_path: 
         for attempt in range(10):
             assert supervisor.before(supervisor.call("bash", {"command": "python fix.py"})).action == "proceed"
             app.write_text(f"broken {attempt}")
-            (workspace / f"extra{attempt}").touch()
+            (workspace / f"extra{attempt}.py").touch()
             clock.advance(5)
             failure = supervisor.result("ImportError: no module named foo", exit_code=1)
             if any("restored the files" in message.content for message in supervisor.after(failure).messages):

@@ -15,7 +15,7 @@ from ..core import CheckpointInfo, Clock, InvalidState, NotFound
 from .audit import Audited, StoreAudit, drop_lost
 from .change import Change
 from .change_watcher import FITTING, ChangeWatcher
-from .comparison import Comparison
+from .comparison import Comparison, read_index
 from .entry import state_of
 from .locations import default_store, file_system_of, inside, refuse_missing, refuse_unfit, resolved, store_of
 from .lock import WAIT_S, Busy, Holder, WorkspaceLock, find_holder, find_overlap, in_use, operation
@@ -311,6 +311,14 @@ class Checkpoints:
         with self._reading():
             states = self._history.own(self._history.find(since), run_id or self.run_id)
             return OwnChanges(states, same=self._comparison.is_same_index)
+
+    def tracked(self) -> frozenset[str]:
+        """The files that the workspace's git repository tracks; none without one."""
+        try:
+            entries = read_index((self.workspace / ".git" / "index").read_bytes())
+        except OSError:
+            return frozenset()
+        return frozenset(os.fsdecode(name) for *_, name in entries or ())
 
     def gc(self, progress: Progress | None = None) -> Swept:
         """Remove checkpoints by age, count and size, and the contents that only they needed."""

@@ -10,6 +10,7 @@ from ..config import Interventions
 from ..core import LADDER, BadInput, Capability, Intervention, Issue, Outcome, RunState
 from ..intervene import (
     BUILT_IN,
+    ChangedSince,
     Custom,
     RecoveryNeeded,
     Stopped,
@@ -33,7 +34,7 @@ class Controller:
     """One per run. Holds only constants; everything that changes is in the state passed in and returned.
 
     Without `strategies` and `custom`, the installed and registered ones are used. `restorable` says whether the
-    workspace can be restored; None means that the run state decides.
+    workspace can be restored; None means that the run state decides. `changed` says what there is to roll back.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Controller:
         custom: Sequence[Custom] | None = None,
         templates: Templates = BUILT_IN,
         restorable: bool | None = None,
+        changed: ChangedSince | None = None,
     ) -> None:
         own = custom_interventions() if custom is None else tuple(custom)
         _check_names(own)
@@ -54,7 +56,7 @@ class Controller:
         self._ladder = Ladder(config, capabilities, own)
         self._progressive: Progressive | None = None
         if config.strategy.type == PROGRESSIVE:
-            self._progressive = Progressive(config, capabilities, own, templates, restorable)
+            self._progressive = Progressive(config, capabilities, own, templates, restorable, changed)
         else:
             self._strategy = find_strategy(config.strategy.type, strategies)
 

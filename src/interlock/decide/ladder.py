@@ -11,6 +11,7 @@ from ..core import DESTRUCTIVE_ACTION, LADDER, PAUSE, Capability, InterventionTy
 from ..intervene import (
     FIRST,
     Attempt,
+    ChangedSince,
     Custom,
     InterventionResponse,
     Templates,
@@ -156,6 +157,7 @@ def apply_rung(
     now: float,
     templates: Templates,
     attempt: Attempt = FIRST,
+    changed: ChangedSince | None = None,
 ) -> InterventionResponse:
     """The response of the rung's intervention; `attempt` describes earlier answers in the same episode."""
     if rung.pause:
@@ -171,6 +173,8 @@ def apply_rung(
             return resource_throttling(issue, run, config.resource_throttling, now, attempt)
         case "checkpoint_rollback":
             window = config.resource_throttling.metrics_window_seconds
-            return checkpoint_rollback(issue, run, config.checkpoint_rollback, now, attempt, window_s=window)
+            return checkpoint_rollback(
+                issue, run, config.checkpoint_rollback, now, attempt, window_s=window, changed=changed
+            )
         case _:
             return emergency_stop(issue, run, config, now)

@@ -20,7 +20,16 @@ from ..core import (
     Outcome,
     RunState,
 )
-from ..intervene import Attempt, Continue, Custom, InterventionResponse, RecoveryNeeded, Stopped, Templates
+from ..intervene import (
+    Attempt,
+    ChangedSince,
+    Continue,
+    Custom,
+    InterventionResponse,
+    RecoveryNeeded,
+    Stopped,
+    Templates,
+)
 from .episode import KEPT_MESSAGES, TOP, Episode
 from .episode_tracking import follow, relapse_rung, start_rung
 from .ladder import Ladder, apply_rung, can_restore
@@ -41,10 +50,12 @@ class Progressive:
         custom: Sequence[Custom],
         templates: Templates,
         restorable: bool | None,
+        changed: ChangedSince | None = None,
     ) -> None:
         self._config = config
         self._templates = templates
         self._restorable = restorable
+        self._changed = changed
         self._ladder = Ladder(config, capabilities, custom)
         self._attempts = config.soft_correction.max_attempts or 1
 
@@ -205,7 +216,7 @@ class Progressive:
             since=episode.opened_at,
         )
         issue = replace(episode.issue, started_step=episode.began)
-        answer = apply_rung(case.rung, issue, run, self._config, now, self._templates, attempt)
+        answer = apply_rung(case.rung, issue, run, self._config, now, self._templates, attempt, self._changed)
         return _never_twice(answer, episode)
 
     def _skipped(self, case: WeighedIssue, answer: InterventionResponse | None) -> str:

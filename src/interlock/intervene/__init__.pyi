@@ -1,5 +1,7 @@
 from ..core import Plan as Plan
 from ..core import RollbackEntry as RollbackEntry
+from .checkpoint_rollback import ChangedFiles as ChangedFiles
+from .checkpoint_rollback import ChangedSince as ChangedSince
 from .checkpoint_rollback import checkpoint_rollback as checkpoint_rollback
 from .context_reinforcement import context_reinforcement as context_reinforcement
 from .context_reinforcement import context_text as context_text

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ..config import CheckpointRollback
@@ -14,6 +17,20 @@ from .options import newest_safe
 from .outcome import Continue, RecoveryNeeded
 
 NAME = "checkpoint_rollback"
+NOTHING = "nothing to go back to"
+NAMED = 5
+
+
+class ChangedFiles(Struct, frozen=True):
+    """What a run changed since a checkpoint: files that version control tracks or sources that it wrote, which can go
+    back, and what its calls produced, which is kept."""
+
+    files: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+
+
+ChangedSince = Callable[[str], ChangedFiles]
+"""What a run changed since a checkpoint, by its id."""
 
 
 def checkpoint_rollback(
@@ -24,6 +41,7 @@ def checkpoint_rollback(
     attempt: Attempt = FIRST,
     *,
     window_s: float = 60.0,
+    changed: ChangedSince | None = None,
 ) -> Continue | RecoveryNeeded:
     """Roll back to a safe checkpoint, or say why none is available and wait for a person."""
     if state.rollbacks >= config.max_rollback_depth:
@@ -31,15 +49,18 @@ def checkpoint_rollback(
     safe = newest_safe(state.checkpoints, issue, config, now, since=attempt.since)
     if safe is None:
         return _recovery(issue, state, now, "no safe checkpoint from before the issue exists")
+    found = changed(safe.id) if changed is not None else ChangedFiles()
+    if changed is not None and not found.files:
+        return RecoveryNeeded(state=state, plan=make_plan(issue, state, now, NOTHING), log=NOTHING, directives=())
     back = state_at(state, safe)
-    text = "\n".join(filter(None, (guidance_text(issue, safe), attempt.news())))
+    text = "\n".join(filter(None, (guidance_text(issue, safe), _kept(found.kept), attempt.news())))
     message = guidance(text, NAME, issue, back, now, limits=back.limits, checkpoint_id=safe.id)
     reason = one_line(issue.description or issue.type)
     return Continue(
         state=back,
         log=f"rolled back to checkpoint {safe.id} from before step {safe.step}",
         directives=(
-            Restore(safe.id, reason=reason),
+            Restore(safe.id, found.files, reason),
             SetLimits(back.limits, reason="the smaller of then and now", windowed=back.windowed, window_s=window_s),
             Inject(message),
         ),
@@ -81,6 +102,14 @@ def guidance_text(issue: Issue, checkpoint: CheckpointInfo) -> str:
             "Look at the files again before you change them.",
         )
     )
+
+
+def _kept(kept: tuple[str, ...]) -> str:
+    """What was not rolled back, in one line."""
+    if not kept:
+        return ""
+    more = f" and {len(kept) - NAMED} more" if len(kept) > NAMED else ""
+    return f"Kept as it is, because calls produced it: {', '.join(kept[:NAMED])}{more}."
 
 
 def _recovery(issue: Issue, state: RunState, now: float, why: str) -> RecoveryNeeded:

@@ -9,7 +9,7 @@ from ..contract import ContractCheck
 from ..core import Capability, Context, Issue, Review, RunState, Step
 from ..decide import Controller, ControllerState, Observed, Rulings, Sighting, count_anew, strongest
 from ..detect import Detectors
-from ..intervene import BUILT_IN
+from ..intervene import BUILT_IN, ChangedSince
 from ..proof import ProofTracker
 from ..review import Reviewer, kind_of, rough_review
 from . import check_setup  # noqa: F401  whoever judges has it before an upgrade can replace it
@@ -32,6 +32,7 @@ class JudgingParts:
         contained: bool,
         assume_checkpoint: bool,
         attended: bool,
+        changed: ChangedSince | None,
     ) -> None:
         self._guard, self._attended = guard, attended
         self.reviewer = Reviewer(
@@ -52,6 +53,7 @@ class JudgingParts:
             custom=plugins.interventions,
             templates=plugins.templates or BUILT_IN,
             restorable=True if assume_checkpoint else restorable,
+            changed=changed,
         )
         self.proof = ProofTracker()
         self.state = self.controller.start()

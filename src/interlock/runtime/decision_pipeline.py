@@ -38,6 +38,7 @@ from .usage_tracker import Prices, UsageTracker
 if TYPE_CHECKING:
     from ..decide import Controller, ControllerState, Episode, Ruling, Rulings, Sighting
     from ..detect import Detectors
+    from ..intervene import ChangedSince
     from ..proof import ProofTracker
     from ..review import Reviewer
     from .decision_parts import JudgingParts
@@ -59,7 +60,8 @@ class DecisionPipeline:
     """Judges the steps of one run.
 
     `model` sets the price until a step names its own model; `guard` isolates the parts; `assume_checkpoint` is for
-    recorded traces; `attended`: a person answers the contract's questions. `late`: the parts that judge steps
+    recorded traces; `attended`: a person answers the contract's questions. `changed`: what an automatic rollback would
+    take back; without it, all that changed. `late`: the parts that judge steps
     are created with the first step.
     """
 
@@ -77,6 +79,7 @@ class DecisionPipeline:
         contained: bool = False,
         assume_checkpoint: bool = False,
         attended: bool = False,
+        changed: ChangedSince | None = None,
         late: bool = False,
     ) -> None:
         self._given = context
@@ -113,6 +116,7 @@ class DecisionPipeline:
                 contained=contained,
                 assume_checkpoint=assume_checkpoint,
                 attended=attended,
+                changed=changed,
             )
 
         self._make = make

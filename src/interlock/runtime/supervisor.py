@@ -105,6 +105,7 @@ class Supervisor(StepClient):
             restorable=executor.workspace is not None,
             contained=is_contained(),
             attended=self.approvals.needed,
+            changed=executor.workspace.changed_since if executor.workspace is not None else None,
             late=True,
         )
         self.context = self.pipeline.context

@@ -4,11 +4,113 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..checkpoint import Checkpoints, Restored
 from ..config import Config
 from ..core import CheckpointInfo, Clock, InterlockError, SystemClock
 from .pipeline_values import MEANWHILE, OWN
+
+if TYPE_CHECKING:
+    from ..intervene import ChangedFiles
+
+SOURCES = frozenset(
+    [
+        "py",
+        "pyi",
+        "js",
+        "jsx",
+        "ts",
+        "tsx",
+        "mjs",
+        "cjs",
+        "c",
+        "h",
+        "cc",
+        "cpp",
+        "hpp",
+        "cs",
+        "go",
+        "rs",
+        "java",
+        "kt",
+        "kts",
+        "swift",
+        "rb",
+        "php",
+        "pl",
+        "lua",
+        "r",
+        "jl",
+        "scala",
+        "ex",
+        "exs",
+        "erl",
+        "hs",
+        "ml",
+        "clj",
+        "dart",
+        "vue",
+        "svelte",
+        "html",
+        "css",
+        "scss",
+        "sass",
+        "less",
+        "sql",
+        "sh",
+        "bash",
+        "zsh",
+        "ps1",
+        "toml",
+        "yaml",
+        "yml",
+        "ini",
+        "cfg",
+        "conf",
+        "md",
+        "mdx",
+        "rst",
+        "proto",
+        "graphql",
+        "gradle",
+        "tf",
+        "ipynb",
+        "cmake",
+    ]
+)
+"""The endings of files that people write."""
+SOURCE_NAMES = frozenset(("Makefile", "Dockerfile", "CMakeLists.txt", "requirements.txt", "package.json", "go.mod"))
+PRODUCED = frozenset(
+    [
+        "build",
+        "dist",
+        "target",
+        "out",
+        "node_modules",
+        "__pycache__",
+        "coverage",
+        "htmlcov",
+        "vendor",
+        "bin",
+        "obj",
+        "site-packages",
+        "downloads",
+        "data",
+        "checkpoints",
+        "logs",
+        "tmp",
+    ]
+)
+"""Folders that calls fill."""
+
+
+def is_source(path: str) -> bool:
+    """Whether a file is one that people write, by its name and place: a build's output, data and downloads are not."""
+    *folders, name = path.split("/")
+    if any(folder in PRODUCED or folder.startswith(".") or folder.endswith(".egg-info") for folder in folders):
+        return False
+    return name in SOURCE_NAMES or ("." in name and name.rpartition(".")[2].lower() in SOURCES)
 
 
 class RunWorkspace:
@@ -40,6 +142,15 @@ class RunWorkspace:
         self._settled = False
         own = self.checkpoints.own_changes(checkpoint_id)
         return self.checkpoints.restore(checkpoint_id, paths, own_changes=own)
+
+    def changed_since(self, checkpoint_id: str) -> ChangedFiles:
+        """What the run changed since a checkpoint: what can go back, and what its calls produced."""
+        from ..intervene import ChangedFiles
+
+        changed, tracked = self.checkpoints.own_changes(checkpoint_id).states, self.checkpoints.tracked()
+        files = {path for path in changed if path in tracked or is_source(path)}
+        kept = (path for path in changed if path not in files and ".git" not in path.split("/"))
+        return ChangedFiles(tuple(sorted(files)), tuple(sorted(kept)))
 
     def close(self) -> None:
         with suppress(InterlockError):
