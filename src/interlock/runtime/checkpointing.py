@@ -8,12 +8,9 @@ from ..checkpoint import Restored
 from ..core import CheckpointInfo, Context, Hold, InterlockError, Restore, Review
 from ..journal_records import RestoredRecord
 from .decision_pipeline import DecisionPipeline
-from .directive_executor import DirectiveExecutor
+from .directive_executor import PERSON, DirectiveExecutor
 from .fail_open import Guard
 from .run import Run
-
-PERSON = "a person's order"
-"""The cause of a restore that a person requested."""
 
 UNDO_LOST = "the checkpoints were removed: changes of this run can no longer be undone"
 

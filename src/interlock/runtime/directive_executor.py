@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+PERSON = "a person's order"
+"""The cause of a restore that a person requested."""
+
 CONVERSATION_BACK = "Your conversation was rolled back to the same point: what came after it is gone."
 CONVERSATION_STAYS = "Your conversation was not rolled back: what it says about the files may be outdated."
 """Tells the agent after a rollback that its conversation was not rolled back."""
@@ -129,7 +132,11 @@ class DirectiveExecutor:
             return Applied(False, "the run has no workspace with checkpoints")
         frozen = self.processes.frozen() if self.processes is not None else nullcontext()
         with frozen:
-            restored = self.workspace.restore(order.checkpoint_id, order.paths)
+            paths = order.paths
+            if paths and order.reason != PERSON:
+                # The last call may have changed more since the decision.
+                paths = self.workspace.changed_since(order.checkpoint_id).files
+            restored = self.workspace.restore(order.checkpoint_id, paths)
         self.on_restored(order, restored)
         conversation = self._ask_adapter(order) if "conversation" in self.adapter.capabilities else None
         self._after_restore = CONVERSATION_BACK if conversation is not None and conversation.ok else CONVERSATION_STAYS

@@ -48,7 +48,7 @@ from ..core import (
 from ..journal import JournalEntry, RunFolder
 from ..link import ControlServer, Endpoint, FileGate, JournalLog
 from .approvals import ApprovalAnswer
-from .checkpointing import PERSON
+from .directive_executor import PERSON
 from .metrics import Metrics
 from .run import Run
 from .supervisor import Supervisor
