@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from detecting import Did, steps, watch
 
-from interlock.calls import read_script
+from interlock.calls import read_call, read_script
 from interlock.config.schema import Detect
 from interlock.core import Context, Issue, Paths, Seen, Step, Tool
 from interlock.detect import Detectors
 from interlock.detect.agent_detectors import Alarms
 from interlock.detect.agent_history import FILES, RunActivity, file_name
 from interlock.detect.check_commands import main_program, same_check
-from interlock.detect.effect import emptied_paths, read_paths, script_of, written_paths
+from interlock.detect.effect import emptied_paths, read_paths, written_paths
 from interlock.detect.failure import read_failing, read_failure, read_failures, read_passes, read_place
 from interlock.detect.fingerprint import cut
 from interlock.detect.garbled import read_garble
@@ -117,7 +117,6 @@ def test_how_a_call_is_garbled(arguments, command, garble):
     ("tool", "arguments", "effect", "paths"),
     [
         ("Write", {"file_path": "a.py", "content": "x"}, "write", ("a.py",)),
-        ("Write", {"File_Path": "a.py"}, "write", ("a.py",)),
         ("Read", {"file_path": "a.py"}, "read", ()),
         ("Write", {"path": ""}, "write", ()),
         ("Write", {"path": 3, "content": "b.py"}, "write", ()),
@@ -125,7 +124,7 @@ def test_how_a_call_is_garbled(arguments, command, garble):
             "Bash",
             {"command": "echo x > out.txt; rm -f a/b c.d plain; sed -i -e x z.py"},
             "write",
-            ("out.txt", "a/b", "c.d", "z.py"),
+            ("out.txt", "a/b", "c.d", "plain", "z.py"),
         ),
         ("Bash", {"command": "sed -i 's/x/y/' src/a.py"}, "write", ("src/a.py",)),
         ("Bash", {"command": "sed -i '' \"s|a b|c/d|; s/e/f/\" a.txt b/c && rm d.e"}, "write", ("a.txt", "b/c", "d.e")),
@@ -138,14 +137,14 @@ def test_how_a_call_is_garbled(arguments, command, garble):
     ],
 )
 def test_which_files_a_call_is_to_write(tool, arguments, effect, paths):
-    assert written_paths(Tool(tool, arguments), effect) == paths
+    assert written_paths(read_call(tool, arguments)) == paths
 
 
 def test_what_is_too_long_for_a_path_is_none():
     for length, count in ((400, 1), (401, 0)):
-        tool = Tool("Write", {"path": "x" * length})
-        assert len(written_paths(tool, "write")) == count
-        assert len(read_paths(Step(run_id="r", index=0, role="assistant"), tool, "write", "")) == count
+        reading = read_call("Write", {"path": "x" * length})
+        assert len(written_paths(reading)) == count
+        assert len(read_paths(Step(run_id="r", index=0, role="assistant"), reading)) == count
 
 
 @pytest.mark.parametrize(
@@ -154,12 +153,11 @@ def test_what_is_too_long_for_a_path_is_none():
         ("Write", {"file_path": "a.py", "content": "x.py"}, "write", None, ["a.py"]),
         (
             "Bash",
-            {"command": "cat src/a.py ./b ~/.x 'c d/e.txt' key=conf.yml (x/y) 3.5 v1.2.3 .env"},
+            {"command": "cat src/a.py ./b ~/.x 'c d/e.txt' 3.5 .env; sed -n '/a.b/p' x"},
             "run",
             None,
-            ["src/a.py", "./b", "~/.x", "d/e.txt", "conf.yml", "x/y", ".env"],
+            ["src/a.py", "b", "~/.x", "3.5", ".env", "x"],
         ),
-        ("Bash", {"command": "cat src/a.py"}, "read", None, []),
         (
             "Edit",
             {"path": "z.py"},
@@ -197,8 +195,7 @@ def test_what_is_too_long_for_a_path_is_none():
 )
 def test_which_files_a_call_names(tool, arguments, effect, known, paths):
     step = Step(run_id="r", index=0, role="assistant", kind="tool_call", paths=known)
-    made = Tool(tool, arguments)
-    assert read_paths(step, made, effect, script_of(made)) == paths
+    assert read_paths(step, read_call(tool, arguments)) == paths
 
 
 @pytest.mark.parametrize(
@@ -217,7 +214,7 @@ def test_which_files_a_call_names(tool, arguments, effect, known, paths):
     ],
 )
 def test_which_files_a_command_empties(command, paths):
-    assert emptied_paths(command) == paths
+    assert emptied_paths(read_script(command)) == paths
 
 
 @pytest.mark.parametrize(

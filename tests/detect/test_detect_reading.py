@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from interlock.core import Step, Tool
-from interlock.detect.effect import command_of, read_effect, read_paths
+from interlock.detect.effect import read_effect, read_paths, reading_of
 from interlock.detect.failure import read_failure
 from interlock.detect.fingerprint import alike, bounded, normalise
 
@@ -150,7 +150,7 @@ def test_what_the_call_did_not_say_stays() -> None:
     ],
 )
 def test_what_a_call_is_for_shows_in_its_name_and_arguments(tool: Tool, effect: str) -> None:
-    assert read_effect(tool, command_of(tool)) == effect
+    assert read_effect(tool, reading_of(tool)) == effect
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_what_a_call_is_for_shows_in_its_name_and_arguments(tool: Tool, effect: 
         (Tool("Bash", {"command": "cat src/app.py | head; ls /etc"}), ["src/app.py", "/etc"]),
         (Tool("Bash", {"command": "echo hello > ~/.env"}), ["~/.env"]),
         (Tool("Bash", {"command": "cat .env"}), [".env"]),
-        (Tool("Bash", {"command": "cp .env.production x; head .git/config"}), [".env.production", ".git/config"]),
+        (Tool("Bash", {"command": "cp .env.production x; head .git/config"}), [".env.production", "x", ".git/config"]),
         (Tool("Bash", {"command": "jq .name data.json"}), ["data.json"]),
         (Tool("Bash", {"command": "git status"}), []),
         (Tool("web_search", {"query": "a/b testing"}), []),
@@ -168,7 +168,7 @@ def test_what_a_call_is_for_shows_in_its_name_and_arguments(tool: Tool, effect: 
 )
 def test_the_paths_of_a_call_are_found(tool: Tool, paths: list[str]) -> None:
     step = Step(run_id="r", index=0, role="assistant", kind="tool_call", tool=tool)
-    assert read_paths(step, tool, read_effect(tool, command_of(tool)), command_of(tool)) == paths
+    assert read_paths(step, reading_of(tool)) == paths
 
 
 def test_of_a_long_text_its_head_and_tail_are_read() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .lines import below
 from .model import Extent, How, Verb, Write, Zone
 from .rows import Action, Line, Row
-from .scope import EMPTY, MAX_FLOW, MAX_WORDS, Flow, Scope
+from .scope import MAX_FLOW, MAX_WORDS, SILENCE, Flow, Scope
 from .syntax import Redirect, unescape_ansi
 from .table import english
 from .words import WordReader
@@ -93,13 +93,13 @@ class ActionReader(WordReader):
         if name == "tee" or (name == "cat" and operands in ((), ("-",))):
             return Flow(flow.text, flow.producers or (name,), flow.items)
         if name == "cat" and len(operands) == 1:
-            text = self.findings.text_of(resolve(operands[0], scope.cwd))
+            text = "" if operands[0] == "/dev/null" else self.findings.text_of(resolve(operands[0], scope.cwd))
             if text is not None:
                 return _known(text)
         if name == "pwd":
             return Flow(f"{scope.cwd}\n" if scope.cwd[:1] not in ("", "$") else None, (name,))
         if name in SILENT:
-            return EMPTY
+            return SILENCE
         if row.lists == "operands":
             return Flow(None, (*flow.producers, name), operands if name == "find" else below(operands[row.skip :]))
         if row.lists == "rest":
@@ -147,19 +147,19 @@ class ActionReader(WordReader):
                 writes.append((operator if stdout else f"{operator}2", place))
         return writes, flow
 
-    def put(self, writes: list[tuple[str, str]], out: Flow, scope: Scope, by: str) -> Flow:
+    def put(self, writes: list[tuple[str, str]], out: Flow, scope: Scope) -> Flow:
         """Put a command's output into the files that it is redirected to."""
         for operator, place in writes:
             if place.startswith(("/dev/tcp/", "/dev/udp/")):
-                self.findings.add("send", place, "service", "one", by or ">")
+                self.findings.add("send", place, "service", "one", ">")
                 continue
             appends, stdout = ">>" in operator, operator[-1] != "2"
             target = resolve(place, scope.cwd)
             if stdout and out.text is not None and not scope.elsewhere and place[:5] != "/dev/":
-                self.findings.write(Write(target, out.text, "append" if appends else "whole"), by or ">")
+                self.findings.write(Write(target, out.text, "append" if appends else "whole"), ">")
                 continue
             verb: Verb = "append" if appends else "write"
-            self.findings.touch(verb, place, scope.cwd, by or ">", elsewhere=scope.elsewhere)
+            self.findings.touch(verb, place, scope.cwd, ">", elsewhere=scope.elsewhere)
             if any(each in FETCHING for each in out.producers):
                 self.findings.fetched.add(target)
         return Flow(None, out.producers) if any(operator[-1] != "2" for operator, _ in writes) else out

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from ..core import late_pattern
-from .model import Check, Effect, Extent, Inline, Program, Verb, Wait, Write, Zone
+from .model import ELSEWHERE, Check, Effect, Extent, Inline, Program, Verb, Wait, Write, Zone
 from .zones import DEVICES, extent_of, is_address, resolve, zone_of
 
 MAX_EFFECTS = 1_000
@@ -38,10 +38,12 @@ class Findings:
     def conceal(self, why: str) -> None:
         self.hidden[why] = None
 
-    def add(self, verb: Verb, target: str, zone: Zone, extent: Extent, by: str, server: str = "") -> None:
+    def add(
+        self, verb: Verb, target: str, zone: Zone, extent: Extent, by: str, server: str = "", file: bool = False
+    ) -> None:
         """An effect on something that has no path."""
         if len(self.effects) < MAX_EFFECTS:
-            self.effects[Effect(verb, target[:MAX_TARGET], zone, extent, by, server)] = None
+            self.effects[Effect(verb, target[:MAX_TARGET], zone, extent, by, server, file)] = None
         else:
             self.conceal("it does too much at once")
 
@@ -49,7 +51,7 @@ class Findings:
         self, verb: Verb, path: str, cwd: str, by: str, *, many: bool = False, elsewhere: Zone | None = None
     ) -> None:
         """An effect on a file, a folder or an address."""
-        if not path or (path in DEVICES and verb != "delete"):
+        if not path or (path in DEVICES and verb != "delete") or path.startswith("/dev/fd/"):
             return
         target = path if is_address(path) else resolve(path, cwd)
         zone = elsewhere or zone_of(target, self.workspace)
@@ -58,7 +60,7 @@ class Findings:
         extent = extent_of(target, zone, self.workspace, many)
         if zone == "workspace" and verb == "read" and extent == "all":
             extent = "many"
-        self.add(verb, target, zone, extent, by)
+        self.add(verb, target, zone, extent, by, "", zone not in ELSEWHERE)
 
     def write(self, write: Write, by: str) -> None:
         """Text that is put into a file."""

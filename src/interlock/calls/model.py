@@ -21,7 +21,8 @@ How = Literal["whole", "append", "part"]
 class Effect(Struct, frozen=True, gc=False, omit_defaults=True, array_like=True):
     """One thing that a call does to one target. `by` is the program or function that does it.
 
-    `server` is the machine, database or account that it is done to, where the call names one.
+    `server` is the machine, database or account that it is done to, where the call names one. `file`: the target is the
+    path of a file or folder, not the name of something else (`repository`, `table users`).
     """
 
     verb: Verb
@@ -30,6 +31,7 @@ class Effect(Struct, frozen=True, gc=False, omit_defaults=True, array_like=True)
     extent: Extent = "one"
     by: str = ""
     server: str = ""
+    file: bool = False
 
 
 class Write(Struct, frozen=True, gc=False, omit_defaults=True, array_like=True):
@@ -127,11 +129,12 @@ class CallReading(Struct, frozen=True, omit_defaults=True):
     @property
     def only_prints(self) -> bool:
         """Whether all that the call does is to print text of its own."""
-        return bool(self.says) and not self.effects and not self.inline and not self.concealed and not self.waits
+        plain = bool(self.says) and "$" not in self.says
+        return plain and not (self.effects or self.inline or self.concealed or self.waits)
 
     def changed(self) -> tuple[str, ...]:
         """The files on this machine that the call changes by name."""
-        return tuple(dict.fromkeys(e.target for e in self.effects if e.verb in CHANGING and e.zone not in ELSEWHERE))
+        return tuple(dict.fromkeys(e.target for e in self.effects if e.file and e.verb in CHANGING))
 
 
 CHANGING = ("write", "append", "delete", "move")

@@ -14,7 +14,7 @@ from .python import read_python
 from .scope import MAX_TEXT, Scope
 from .shell import ShellReader
 from .sql import BARE, read_sql
-from .table import english, word_set
+from .table import LOOKING, LOOKS_ONLY, word_set
 from .tools import (
     ANSWERS,
     CODES,
@@ -35,6 +35,7 @@ MAX_SAYS = 4_000
 MAX_WHY = 400
 ENCODER = msgspec.json.Encoder(order="sorted")
 DESTROYING = word_set("delete remove destroy drop purge wipe erase terminate revoke")
+CHANGING_WORDS = (LOOKING - LOOKS_ONLY) | word_set("send book return exchange fix commit push cancel submit")
 LISTING = word_set("glob grep list ls search find")
 METHODS: dict[str, Verb] = {"GET": "fetch", "HEAD": "fetch", "OPTIONS": "fetch", "DELETE": "delete"}
 
@@ -147,8 +148,10 @@ def _read_other(kind: Kind, name: str, words: frozenset[str], arguments: dict[st
         if words & DESTROYING:
             target = f"{name} {first_text(arguments, tuple(arguments))[:100]}"
             findings.add("delete", target, "service", "one", name)
-        elif kind == "other" and english(name, tuple(words), ())[0] == "administer":
+        elif kind == "other" and words & CHANGING_WORDS:
             findings.add("administer", name, "service", "one", name)
+        elif path := first_text(arguments, PATHS):
+            findings.touch("execute", path, "", name)
         for value in _texts(arguments):
             if BARE.match(value):
                 read_sql(value, findings, name)

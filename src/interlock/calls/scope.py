@@ -27,6 +27,8 @@ class Flow(NamedTuple):
 
 
 EMPTY = Flow()
+SILENCE = Flow("")
+"""What a program prints that prints nothing."""
 
 
 class Scope:

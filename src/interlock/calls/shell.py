@@ -23,7 +23,7 @@ from .lines import (
 from .model import Check, Program, Wait, Zone
 from .python import read_code
 from .rows import Line, Row
-from .scope import EMPTY, MAX_FLOW, MAX_TEXT, MAX_WORDS, Flow, Scope
+from .scope import EMPTY, MAX_FLOW, MAX_TEXT, MAX_WORDS, SILENCE, Flow, Scope
 from .syntax import Command, Function, Group, Loop, Node, Pipeline, Sequence, parse
 from .table import UNKNOWN, choose, row_for, split_line
 from .zones import resolve
@@ -119,7 +119,7 @@ class ShellReader(ActionReader):
                 self.expand(word, scope)
             outs = [self.sequence(part, scope, flow, False) for part in (*node.conditions, *node.bodies)]
             out = outs[-1] if outs else EMPTY
-        return self.put(redirects, out, scope, "")
+        return self.put(redirects, out, scope)
 
     def loop(self, node: Loop, scope: Scope, flow: Flow) -> Flow:
         """A loop's body, once, with all values of its variable."""
@@ -159,10 +159,10 @@ class ShellReader(ActionReader):
                 self.findings.add("execute", value, "host", "one", name)
                 self._nested(value, scope, name)
         if not words:
-            return self.put(redirects, EMPTY, scope, "")
+            return self.put(redirects, SILENCE, scope)
         place = (node.start, node.end) if self.level == 1 else (0, 0)
         out = self.run(tuple(words), scope, flow, decides, into, place)
-        return self.put(redirects, out, scope, words[0])
+        return self.put(redirects, out, scope)
 
     def run(
         self, words: tuple[str, ...], scope: Scope, flow: Flow, decides: bool = False, into: tuple[str, ...] = (),

@@ -7,10 +7,9 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from ..calls import read_call as read
 from ..core import Step, Tool
 from .check_commands import TARGETS, main_program
-from .effect import Effect, command_of, is_shell, read_effect, read_paths
+from .effect import Effect, command_of, is_shell, read_effect, read_paths, reading_of
 from .fingerprint import WORDS, alike, bounded, canonical, fingerprint, has_any, name_words, normalise, words
 from .garbled import Garble, read_garble
 from .tuning import ALIKE, ALIKE_LONG, LONG, NEWS
@@ -183,13 +182,12 @@ _REQUESTS: dict[tuple[str, bytes], CallContent] = {}
 def _read_request(step: Step, tool: Tool, arguments: bytes) -> CallContent:
     asked = words(arguments[:ARGUMENTS])
     name = tool.name.encode("utf-8", "replace")
-    command, shell = command_of(tool), is_shell(tool.name)
-    effect = read_effect(tool, command)
-    paths = read_paths(step, tool, effect, command)
+    reading = reading_of(tool)
+    command, shell = command_of(tool), is_shell(reading)
+    effect = read_effect(tool, reading)
+    paths = read_paths(step, reading)
     runs = shell and effect in ("run", "write")
-    reading = read(tool.name, tool.arguments)
-    shell_call = runs and reading.kind == "shell"
-    program, targets = main_program(reading) if shell_call else (tool.name, tuple(paths[:TARGETS]))
+    program, targets = main_program(reading) if runs else (tool.name, tuple(paths[:TARGETS]))
     return CallContent(
         fingerprint(name + b"\0" + arguments),
         _few(asked),

@@ -10,7 +10,7 @@ from ...contract import PREFIX
 from ...core import Issue, Seen, Tool
 from ..agent_history import file_name
 from ..detector import Setting, StatefulDetector
-from ..effect import command_of, emptied_paths, is_shell
+from ..effect import emptied_paths, is_shell, reading_of
 
 
 class NoState(Struct):
@@ -53,12 +53,9 @@ class DestructiveAction(StatefulDetector[NoState]):
 
     def _emptied(self, step: int, tool: Tool) -> tuple[Issue, ...]:
         """A redirection that empties a file which the run has read but never written."""
-        if not self.history.ledger.read or not is_shell(tool.name):
+        if not self.history.ledger.read or not is_shell(reading := reading_of(tool)):
             return ()
-        command = command_of(tool)
-        if ">" not in command:
-            return ()
-        lost = [path for path in emptied_paths(command) if self._foreign(file_name(path))]
+        lost = [path for path in emptied_paths(reading) if self._foreign(file_name(path))]
         if not lost:
             return ()
         return (

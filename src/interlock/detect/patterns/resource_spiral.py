@@ -12,7 +12,7 @@ from ...core import Issue, Seen, Step, Stuck, late_pattern
 from ..agent_history import push
 from ..completed_call import CompletedCall
 from ..detector import Setting, StatefulDetector
-from ..effect import command_of, is_shell
+from ..effect import command_of, is_shell, reading_of
 from ..failure import refused_for_form
 from ..fingerprint import alike
 
@@ -96,7 +96,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
         call, tool = self.history.call, step.tool
         if call is None or tool is None or call.effect not in ("run", "write"):
             return ()
-        if is_shell(tool.name):
+        if is_shell(reading_of(tool)):
             command = command_of(tool)
             left = "break" not in command and _BEHIND.search(command) is not None
         else:

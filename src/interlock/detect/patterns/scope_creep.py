@@ -30,7 +30,7 @@ from ..breaches import FILES, REDACTED, broken, exceeded, leaking_code, only_com
 from ..completed_call import CompletedCall
 from ..constraints import Constraint, about_results, read_constraints
 from ..detector import Setting, StatefulDetector
-from ..effect import command_of, is_shell, written_paths
+from ..effect import command_of, is_shell, reading_of, written_paths
 from ..goal import goal_text, named_places
 
 MAY_CHANGE = f"{PREFIX}may-change"
@@ -102,7 +102,7 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         if not rule:
             return self._of_the_machine(step, tool, review.rules)
         tries = self.state.breaches[rule] = self.state.breaches.get(rule, 0) + 1
-        written = written_paths(tool, call.effect) if call is not None else ()
+        written = written_paths(reading_of(tool)) if call is not None else ()
         note = rule == MAY_CHANGE and self._is_first(step, written)
         return (
             self.issue(
@@ -123,7 +123,8 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         call, tool = self.history.call, step.tool
         if call is None or tool is None or call.effect in ("answer", "think"):
             return ()
-        shell = is_shell(tool.name)
+        reading = reading_of(tool)
+        shell = is_shell(reading)
         if not shell and call.effect != "write":
             return ()  # a read breaks nothing
         task = self.context.task or self.history.past.prompt
@@ -131,11 +132,7 @@ class ScopeCreep(StatefulDetector[ScopeState]):
             return ()
         clauses = read_constraints(task)
         command = command_of(tool) if shell else ""
-        written = (
-            written_paths(tool, call.effect)
-            if call.effect == "write" and (clauses or not shell or "/." in command)
-            else ()
-        )
+        written = written_paths(reading) if call.effect == "write" and (clauses or not shell or "/." in command) else ()
         note: tuple[Issue, ...] = ()
         for clause in clauses:
             if clause.kind in ("rest", "act"):
@@ -196,7 +193,7 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         if "fs.write-system" not in rules or call is None:
             return ()
         goal = goal_text(self.context, self.history.past.prompt)
-        path = next((path for path in written_paths(tool, call.effect) if path.startswith("/")), "")
+        path = next((path for path in written_paths(reading_of(tool)) if path.startswith("/")), "")
         if not path or any(part in goal for part in path.split("/")[1:]):
             return ()
         return self._unasked(step, tool.name, "changes a file of the machine, which the task does not mention", path)
