@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .lines import below
-from .model import Extent, How, Verb, Write, Zone
+from .model import Extent, How, Verb, Wait, Write, Zone
 from .rows import Action, Line, Row
 from .scope import MAX_FLOW, MAX_WORDS, SILENCE, Flow, Scope
 from .syntax import Redirect, unescape_ansi
@@ -12,6 +12,9 @@ from .words import WordReader
 from .zones import LOOPBACK, is_address, resolve
 
 FETCHING = ("curl", "wget")
+ASKING = frozenset(("curl", "wget", "http", "https", "xh", "nc", "ncat"))
+STATES = ("health", "ready", "livez", "/live", "status", "/ping", "/up")
+"""Parts of addresses that tell how a server is."""
 ALL_OBJECTS = frozenset(("--all", "-A", "--recursive", "--force", "--all-namespaces"))
 COPIES = frozenset(("cp", "mv", "install", "ln", "rsync", "scp", "gcp", "gmv"))
 UPLOADS = frozenset(("-T", "--upload-file", "--post-file", "--body-file"))
@@ -38,11 +41,15 @@ class ActionReader(WordReader):
             verb, target = english(name, operands, line.options)
             every = any(option in ALL_OBJECTS for option, _ in line.options)
             findings.add("fetch" if dry else verb, target, "service", "many" if every else "one", name, server)
+            if verb == "fetch":
+                findings.waits.append(Wait("polls"))
         if row.skip and not any(option in row.unless for option, _ in line.options):
             operands = operands[row.skip :]
         many = any(line.has(option) for option in row.many)
         for action in (*row.does, *row.also):
             self._act(action, name, line, operands, many, dry, scope, server)
+        if name in ASKING and any(word in operand for operand in operands for word in STATES):
+            findings.waits.append(Wait("polls"))
         if name in FETCHING:
             places = [
                 value for option in ("-o", "--output", "-O", "--output-document") for value in line.values(option)

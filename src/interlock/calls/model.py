@@ -87,9 +87,9 @@ class Check(Struct, frozen=True, omit_defaults=True, array_like=True):
 
 
 class Wait(Struct, frozen=True, gc=False, omit_defaults=True, array_like=True):
-    """The call sleeps for some seconds (0: not known), or asks how something is that runs elsewhere."""
+    """The call sleeps for some seconds (0: not known), asks how something is that runs elsewhere, or limits itself."""
 
-    how: Literal["sleeps", "polls"]
+    how: Literal["sleeps", "polls", "limits"]
     seconds: float = 0.0
 
 

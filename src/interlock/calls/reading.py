@@ -9,7 +9,7 @@ from functools import lru_cache
 import msgspec
 
 from .findings import Findings, ReadFile
-from .model import CallReading, Kind, Verb, Zone
+from .model import CallReading, Kind, Verb, Wait, Zone
 from .python import read_python
 from .scope import MAX_TEXT, Scope
 from .shell import ShellReader
@@ -26,6 +26,7 @@ from .tools import (
     first_text,
     is_shell,
     kind_of,
+    waits_of,
 )  # fmt: skip
 from .zones import LOOPBACK, resolve
 
@@ -54,6 +55,12 @@ def read_call(
         return read_script(command, folder, workspace, read_file)
     key = key_of(name, arguments)
     findings = Findings(workspace, read_file)
+    waits = waits_of(kind, words)
+    if waits is None and kind == "shell" and "stdin" in words:
+        waits = Wait("polls")  # writing nothing into a running command asks what it has printed since
+    if waits is not None:
+        findings.waits.append(waits)
+        kind = "read" if kind in ("shell", "agent") and waits.how == "polls" else kind
     if kind == "code" and (code := first_text(arguments, CODES)):
         _read_cell(code, folder, findings)
     elif kind == "read" or (kind == "edit" and first_text(arguments, PATHS)):

@@ -56,7 +56,7 @@ class Row(Struct, frozen=True, omit_defaults=True):
     module: str = ""
     service: bool = False
     check: str = ""
-    waits: Literal["", "sleeps", "polls"] = ""
+    waits: Literal["", "sleeps", "polls", "limits"] = ""
     lists: str = ""
     when: tuple[tuple[tuple[Token, ...], Row], ...] = ()
     verb: bool = False

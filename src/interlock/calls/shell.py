@@ -48,6 +48,8 @@ FETCHERS = ("curl", "wget", "http", "fetch", "aria2c")
 DECODERS = frozenset(
     ["base64", "xxd", "openssl", "rev", "tr", "gunzip", "zcat", "gzip", "base32", "uudecode", "od", "hex"]
 )
+WAITING = ("--wait", "--watch")
+TIMED = frozenset(("sleep", "usleep", "timeout", "gtimeout"))
 NO_CODE = frozenset(("sql", "awk"))
 """Languages whose programs have operands of their own, besides the code."""
 
@@ -184,6 +186,9 @@ class ShellReader(ActionReader):
         command = _with_verb(name, base, line.operands)
         if name == "find":
             operands = found_by(words)
+        waits = "sleeps" if any(map(line.has, WAITING)) else row.waits
+        if waits:
+            self.findings.waits.append(Wait(waits, seconds(operands[:1]) if name in TIMED else 0.0))
         if row.runs:
             inner = self._wrapped(row, name, line, operands, words, scope, flow, decides, into)
             if inner is not None:
@@ -221,8 +226,6 @@ class ShellReader(ActionReader):
                 self._check("tests", "script", words, operands, scope, decides, into)
         if row.check and not any(line.has(option) for option in row.dry):
             self._check(row.check, command, words, operands, scope, decides, into)
-        if row.waits:
-            self.findings.waits.append(Wait(row.waits, seconds(operands) if name == "sleep" else 0.0))
         return self.output(row, name, words, operands, scope, flow)
 
     def _check(

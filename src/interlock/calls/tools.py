@@ -6,7 +6,7 @@ import shlex
 from functools import lru_cache
 
 from ..core import late_pattern
-from .model import Kind, Write
+from .model import Kind, Wait, Write
 from .table import word_set
 
 COMMANDS = (
@@ -30,10 +30,20 @@ OLD_TEXTS = ("old_str", "old_string", "oldString", "old_text", "oldText")
 FOLDERS = ("cwd", "workdir", "working_directory")
 PROGRAMS = ("program", "executable", "binary", "exe", "file")
 WORDS_APART = ("args", "argv", "arguments", "parameters")
+WAITING = word_set("sleep wait poll await watch")
+STATES = word_set("status health progress readiness")
+NOT_ASKED = word_set("set update change mark report write create post put git")
+"""With these words a tool's name means that it sets a state, or asks for the state of files."""
+QUESTIONS = word_set("get check list describe view show query fetch")
+WORK = word_set(
+    "job jobs run runs build builds deployment deployments pipeline pipelines pod pods workflow workflows rollout"
+)
+"""Work that runs elsewhere while its state is asked for."""
+BACKGROUND = word_set("bash task shell terminal process")
 VIEWING = frozenset(("view", "read", "open", "list", "cat", "show"))
 ANSWERS = ("message", "answer", "result", "response", "text", "summary", "content", "output", "command", "thought")
 
-WORDS = late_pattern(r"[A-Z]?[a-z0-9]+|[A-Z]+")
+WORDS = late_pattern(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 LAST_NAME = late_pattern(r"__|[./:]")
 KINDS: tuple[tuple[Kind, frozenset[str]], ...] = (
     ("answer", word_set("final_answer finish submit done complete attempt_completion task_complete answer respond")),
@@ -69,6 +79,16 @@ def kind_of(name: str) -> tuple[Kind, frozenset[str]]:
             if not on_files:
                 return kind, words
     return "other", words
+
+
+def waits_of(kind: Kind, words: frozenset[str]) -> Wait | None:
+    """Whether a tool waits, or asks for the state of something that runs, by the words of its name."""
+    if words & WAITING:
+        return Wait("sleeps")
+    if "output" in words and words & BACKGROUND:
+        return Wait("polls")
+    work = kind == "read" and words & QUESTIONS and words & WORK
+    return Wait("polls") if work or (words & STATES and not words & NOT_ASKED) else None
 
 
 def first_text(arguments: dict[str, object], keys: tuple[str, ...]) -> str:

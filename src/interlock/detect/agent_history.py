@@ -16,7 +16,7 @@ from .fingerprint import bounded, fingerprint
 from .goal import GOAL
 from .progress import Knowledge, gained
 from .statements import Statements
-from .waiting_calls import LONG_SECONDS, Polls, asks_state, limits_itself
+from .waiting_calls import LONG_SECONDS, Polls
 
 T = TypeVar("T")
 
@@ -135,7 +135,7 @@ class AgentHistory:
         result = read_result(step.content)
         # One that ends at a limit of its own has only waited.
         limited = not refused and read_time_out(step.exit_code, step.content, call.quoted)
-        timed_out = limited and not limits_itself(call.quoted)
+        timed_out = limited and not call.limited
         message = TIMED_OUT if timed_out else read_failure(step, result.text, call.text, call.effect == "run")
         failed = message is not None and not refused and (timed_out or not limited)
         news, echo = past.knowledge.learn(result.words, call.words)
@@ -184,7 +184,7 @@ class AgentHistory:
     def _waited(self, turn: CompletedCall, call: PendingCall, step: Step) -> bool:
         """Whether a call was spent waiting: it took long and did not fail by itself, or it asks for a state."""
         if call.waits == "sleeps":
-            return not turn.failed or asks_state(call.program, call.quoted)
+            return not turn.failed or call.asks
         now = self.past.now
         asked = call.time if call.time is not None else now
         seconds = step.duration_ms / 1000 if step.duration_ms is not None else now - asked

@@ -13,7 +13,7 @@ from .effect import Effect, command_of, is_shell, read_effect, read_paths, readi
 from .fingerprint import WORDS, alike, bounded, canonical, fingerprint, has_any, name_words, normalise, words
 from .garbled import Garble, read_garble
 from .tuning import ALIKE, ALIKE_LONG, LONG, NEWS
-from .waiting_calls import Wait, read_waits
+from .waiting_calls import Wait, asks_state, limits_itself, read_waits
 
 ARGUMENTS = 2000
 """Characters parsed of the arguments and of the text before a call."""
@@ -55,6 +55,8 @@ class PendingCall(CallContent):
     batch: int = 0
     time: float | None = None
     quoted: str = ""
+    asks: bool = False
+    limited: bool = False
 
 
 class CompletedCall(Struct):
@@ -125,7 +127,7 @@ class CompletedCall(Struct):
 
 def read_call(step: Step, tool: Tool) -> PendingCall:
     """Parse a call. One without specific arguments is identified by the text before it."""
-    request = _request(step, tool)
+    request, reading = _request(step, tool), reading_of(tool)
     key, asked = request.key, request.words
     if request.bare and len(step.content) > ARGUMENTS // 10:
         thought = bounded(step.content, ARGUMENTS, 0)
@@ -149,6 +151,8 @@ def read_call(step: Step, tool: Tool) -> PendingCall:
         0,
         step.time,
         _quoted(tool.arguments),
+        asks_state(reading),
+        limits_itself(reading),
     )
 
 
@@ -195,7 +199,7 @@ def _read_request(step: Step, tool: Tool, arguments: bytes) -> CallContent:
         effect,
         effect == "read" and any(map(_asks, tool.arguments.values())),
         paths,
-        read_waits(tool, effect, program, command if runs else None),
+        read_waits(reading),
         len(asked) <= 2 and asked <= name_words(tool.name) | {b"raw"},
         program,
         targets,
