@@ -219,3 +219,15 @@ def test_what_is_a_number_to_us_and_a_text_to_yaml_is_what_the_key_asks_for(name
     write(Path("interlock.yaml"), "models:\n- name: 12\n")
     with pytest.raises(BadInput, match="expected a string, not '12'"):
         load(env={})
+
+
+@pytest.mark.parametrize("word", ["off", "Off", "false", "no", '"off"'])
+def test_containment_is_off_however_yaml_reads_the_word(tmp_path: Path, word: str) -> None:
+    file = write(tmp_path / "c.yaml", f"runtime:\n  contain: {word}\n")
+    assert load(file).runtime.contain == "off"
+    assert load(env={"INTERLOCK_RUNTIME__CONTAIN": word}).runtime.contain == "off"
+
+
+def test_other_words_are_not_false(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="expected one of"):
+        load(write(tmp_path / "c.yaml", "runtime:\n  on_tamper: false\n"))

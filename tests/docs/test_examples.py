@@ -52,8 +52,8 @@ def place(tmp_path):
     return work, environment
 
 
-TESTED_ELSEWHERE = {"review.md"}
-"""Pages whose commands need files that are written on the page: tests/review runs them."""
+TESTED_ELSEWHERE = {"review.md", "gui-python.md"}
+"""Pages that need files that are written on the page, or a display: tests/review and tests/gui run them."""
 
 
 def by_page(kind: str) -> list[tuple[str, list[str]]]:

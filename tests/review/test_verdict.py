@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from interlock.config.schema import RationalityLevels, RiskLevels
-from interlock.core import VERDICTS, Verdict
+from interlock.config.schema import RationalityLevels, Review, RiskLevels
+from interlock.core import VERDICTS, Context, Step, Tool, Verdict
 from interlock.core.decision import Level
+from interlock.review import Reviewer
 from interlock.review.programs import RISKS
 from interlock.review.verdict import TABLE, decide, rationality_level, risk_level, strongest, with_additions
 
@@ -50,7 +51,7 @@ def test_the_table_is_the_specified_one(risk: Level, high: Verdict, medium: Verd
 
 def test_levels_can_be_configured() -> None:
     strict = RiskLevels(medium=0.1, high=0.2, critical=0.3)
-    assert decide(0.3, 1.0, strict, RationalityLevels()) == "block"
+    assert risk_level(0.3, strict) == "critical"
     assert decide(0.3, 0.6, LEVELS, RationalityLevels(medium=0.7, high=0.9)) == "warn"
 
 
@@ -68,6 +69,16 @@ def test_leaving_the_expected_paths_adds_to_the_risk() -> None:
 def test_additions_never_make_a_step_critical(base: float) -> None:
     risk = with_additions(base, outside=True, failures=9, levels=LEVELS)
     assert risk_level(risk, LEVELS) == "high"
+
+
+@pytest.mark.parametrize("critical", [0.95, 0.8, 0.7, 0.3])
+def test_a_lower_critical_level_never_loosens_a_verdict(critical: float) -> None:
+    levels = RiskLevels(medium=min(0.6, critical), high=min(0.7, critical), critical=critical)
+    risk = with_additions(0.8, outside=False, failures=0, levels=levels)
+    assert decide(risk, 1.0, levels, RationalityLevels()) == "warn"
+    reviewer = Reviewer(Review(risk_levels=levels), Context())
+    call = Step(run_id="r", index=1, role="assistant", kind="tool_call", tool=Tool("bash", {"command": "rm x"}))
+    assert reviewer.review(call).verdict == "warn"
 
 
 def test_the_strongest_verdict_wins() -> None:

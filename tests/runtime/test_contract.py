@@ -13,6 +13,7 @@ from interlock.config import Config
 from interlock.config.schema import Contract as ContractConfig
 from interlock.config.schema import Interventions
 from interlock.core import BadInput, Decision, Goal
+from interlock.intervene import context_text
 from interlock.journal import JournalReader, Store
 from interlock.journal_records import read_body
 from interlock.runtime.approvals import Approvals
@@ -291,8 +292,14 @@ def test_seed_gap_12_a_check_that_passes_counts_as_progress(open_run: Open) -> N
 
 
 def test_seed_gap_13_constraints_goals_and_places_come_from_the_configuration(open_run: Open) -> None:
-    contract = ContractConfig(constraints=("keep the public API",), goals=("fix it",), may_change=("src/**",))
+    contract = ContractConfig(
+        constraints=("keep the public API",), goals=("fix it",), may_change=("src/**",),
+        boundaries=("only this repository",), examples=("def good(): ...",),
+    )  # fmt: skip
     context = open_run(config=Config(contract=contract)).pipeline.context
+    assert (context.boundaries, context.examples) == (("only this repository",), ("def good(): ...",))
+    reminder = context_text(context, "strong", None, examples=True)
+    assert "only this repository" in reminder and "def good(): ..." in reminder
     assert "keep the public API" in context.constraints
     assert Goal("fix it") in context.goals
     assert context.places == ("src/**",)

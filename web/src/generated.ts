@@ -586,7 +586,6 @@ export interface Decision {
 
 export interface Message {
   content: string;
-  role?: "system" | "user";
   meta?: MessageMeta | null;
 }
 
@@ -973,11 +972,6 @@ export interface StackFrame {
   model: string | null;
   issue_id?: string | null;
   escalation_reason?: string | null;
-  prompt_file?: string | null;
-  worktree_path?: string | null;
-  branch?: string | null;
-  base_ref?: string | null;
-  filter?: string | null;
 }
 
 export interface Waiting {

@@ -83,6 +83,12 @@ def run(
         list[str] | None, Option(metavar="TEXT", help="A rule that the agent is reminded of.")
     ] = None,
     goal: Annotated[list[str] | None, Option(metavar="TEXT", help="What progress is measured against.")] = None,
+    boundary: Annotated[
+        list[str] | None, Option(metavar="TEXT", help="What the work must stay within; the agent is reminded of it.")
+    ] = None,
+    example: Annotated[
+        list[str] | None, Option(metavar="TEXT", help="An example of good work, which reminders repeat.")
+    ] = None,
     contract: Annotated[Path | None, Option(metavar="FILE", help="A YAML file with the section contract.")] = None,
     summary: Annotated[Path | None, Option(help="Write a summary as JSON to this file.")] = None,
 ) -> None:

@@ -150,6 +150,8 @@ def _lines(run: Finished) -> list[str]:
     typed = _typed(run)
     if run.files_changed:
         lines.append(f"undo: interlock rollback {typed}")
+    if run.checkpoint_problem:
+        lines.append(f"no undo for the latest changes, because no checkpoint was made: {run.checkpoint_problem}")
     lines += [f"limit: {words}" for words in run.limits_reached]
     if run.unpriced_tokens and run.max_cost_usd is not None:
         lines.append(f"limit: {run.unpriced_tokens:,} tokens have no known price; the cost limit could not be enforced")

@@ -45,6 +45,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     done_when: tuple[str, ...] = ()
     constraint: tuple[str, ...] = ()
     goal: tuple[str, ...] = ()
+    boundary: tuple[str, ...] = ()
+    example: tuple[str, ...] = ()
     contract: Path | None = None
     summary: Path | None = None
 
@@ -91,7 +93,13 @@ def start_run(options: RunOptions) -> NoReturn:
     }
     agreed = read_options(given, options.contract, folder, settings)
     settings = with_hosts(settings, agreed)
-    context = Context(original_prompt=options.task, workspace=str(folder), contract=agreed)
+    context = Context(
+        original_prompt=options.task,
+        workspace=str(folder),
+        contract=agreed,
+        boundaries=options.boundary,
+        examples=options.example,
+    )
     root = store_root(settings)
     if options.steps == "stdout" and not settings.store.output_bytes:
         raise BadInput("--steps stdout reads the kept output", where="store.output_bytes: 0", todo="Set it above 0.")

@@ -82,8 +82,9 @@ class DocumentCheck:
         if isinstance(inner, (inspect.VarTupleType, inspect.ListType)):
             return self._list(node, inner, path, key)
         if isinstance(node, ScalarNode):
-            # 1e3 is a number to us and text to YAML: use whichever the key expects.
-            for value in (value_of(node), node.value if is_text(node) else WRONG):
+            # 1e3 is a number to us and text to YAML, off is false to YAML: use whichever the key expects.
+            off = "off" if value_of(node) is False and key.choices else WRONG
+            for value in (value_of(node), node.value if is_text(node) else WRONG, off):
                 if fits(value, inner, key):
                     return value
         instead = "" if self._secret else _instead(node, inner, key)

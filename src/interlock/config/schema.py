@@ -279,6 +279,8 @@ class Contract(Section, frozen=True, kw_only=True):
     ] = ()
     constraints: Annotated[tuple[str, ...], Meta(description="Rules in words, repeated to the agent.")] = ()
     goals: Annotated[tuple[str, ...], Meta(description="What progress is measured against.")] = ()
+    boundaries: Annotated[tuple[str, ...], Meta(description="What the work must stay within, in words; repeated.")] = ()
+    examples: Annotated[tuple[str, ...], Meta(description="Examples of good work, which reminders repeat.")] = ()
     task: Annotated[bool, Meta(description="Read clauses from the task.")] = True
     max_returns: Annotated[
         Count, Meta(description="How often the output of a failing done_when goes back to the agent.")

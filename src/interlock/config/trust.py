@@ -20,7 +20,8 @@ HIGHER = {"detect.sensitivity": ("low", "medium", "high"), "runtime.on_tamper": 
 MORE_IS_STRICTER = ("checkpoints.keep_days", "checkpoints.keep_count", "gui.confidence_threshold")
 FEWER_IS_STRICTER = ("contain.allow", "contain.write", "contain.hosts")
 OFF_IS_STRICTER = ("interventions.observe", "unattended.resume.rerun")
-ADDED = ("contract.protect", "contract.may_not", "contract.constraints", "contract.goals", "contract.done_when")
+ADDED = ("contract.protect", "contract.may_not", "contract.constraints", "contract.goals", "contract.done_when",
+         "contract.boundaries", "contract.examples")  # fmt: skip
 """Keys whose values add up over the files: one more is stricter. Commands to run need trust anyway."""
 ON_IS_STRICTER = ("contract.task", "control.strict_ids", "gui.verification.strict")
 SENDS = ("detect.judge.enabled", "detect.second_opinion.enabled")

@@ -35,6 +35,8 @@ def agree(context: Context, config: ContractConfig) -> Context:
 
     Calling it again changes nothing, so that later information about the task tightens the same contract.
     """
+    boundaries, examples = _joined(config.boundaries, context.boundaries), _joined(config.examples, context.examples)
+    context = replace(context, boundaries=boundaries, examples=examples)
     contract = _agreed(context.contract, _configured(config))
     if config.task:
         contract = _tighten(contract, context)

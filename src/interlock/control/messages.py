@@ -159,11 +159,6 @@ class StackFrame(Struct, frozen=True, omit_defaults=True, kw_only=True):
     model: str | None
     issue_id: str | None = None
     escalation_reason: str | None = None
-    prompt_file: str | None = None
-    worktree_path: str | None = None
-    branch: str | None = None
-    base_ref: str | None = None
-    filter: str | None = None
 
 
 class Waiting(Struct, frozen=True, omit_defaults=True):

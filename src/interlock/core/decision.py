@@ -24,10 +24,9 @@ class MessageMeta(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Message(Struct, frozen=True, omit_defaults=True):
-    """One message; the role is neutral, each adapter turns it into what its provider accepts."""
+    """One message to the agent; each adapter gives it the role that its provider accepts."""
 
     content: str
-    role: Literal["system", "user"] = "user"
     meta: MessageMeta | None = None
 
 

@@ -9,6 +9,7 @@ from .analyzer.auto import judge_picture as judge_picture
 from .analyzer.auto import read_picture as read_picture
 from .doctor import GuiCheck as GuiCheck
 from .doctor import examine as examine
+from .editor.vscode import VSCodeController as VSCodeController
 from .input import InputBackend as InputBackend
 from .orchestrator import InterventionConfig as InterventionConfig
 from .orchestrator import InterventionOrchestrator as InterventionOrchestrator
@@ -16,6 +17,8 @@ from .recovery import RecoveryExecutor as RecoveryExecutor
 from .recovery import RecoveryResult as RecoveryResult
 from .replay import ReplayEngine as ReplayEngine
 from .replay import ReplayResult as ReplayResult
+from .screen_supervision import SupervisedRun as SupervisedRun
+from .screenshot import CaptureError as CaptureError
 from .screenshot import MSSBackend as MSSBackend
 from .screenshot import Screenshot as Screenshot
 from .screenshot import ScreenshotBackend as ScreenshotBackend
@@ -33,3 +36,5 @@ from .supervised_replay import replay_session as replay_session
 from .verifier import FileVerifier as FileVerifier
 from .watcher import WatchOptions as WatchOptions
 from .watcher import watch_display as watch_display
+from .windows import WindowSystem as WindowSystem
+from .xtest_input import XTestInput as XTestInput

@@ -44,8 +44,8 @@ def rationality_level(rationality: float, levels: RationalityLevels) -> Level:
 
 
 def with_additions(base: float, *, outside: bool, failures: int, levels: RiskLevels) -> float:
-    """The risk of a step before any rule: never critical."""
-    return added(base, outside, failures, levels.critical)
+    """The risk of a step before any rule. A critical level that is set lower does not lower it."""
+    return added(base, outside, failures, max(levels.critical, RiskLevels().critical))
 
 
 @lru_cache(256)
@@ -57,8 +57,9 @@ def added(base: float, outside: bool, failures: int, critical: float) -> float:
 
 
 def decide(risk: float, rationality: float, risks: RiskLevels, rationalities: RationalityLevels) -> Verdict:
-    """The verdict from the table."""
-    return TABLE[risk_level(risk, risks), rationality_level(rationality, rationalities)]
+    """The verdict from the table, before any rule: at most that of a high risk, as only a rule makes it critical."""
+    level = risk_level(risk, risks)
+    return TABLE["high" if level == "critical" else level, rationality_level(rationality, rationalities)]
 
 
 def strongest(one: Verdict, other: Verdict) -> Verdict:

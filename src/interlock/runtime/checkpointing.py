@@ -11,6 +11,7 @@ from .decision_pipeline import DecisionPipeline
 from .directive_executor import PERSON, DirectiveExecutor
 from .fail_open import Guard
 from .run import Run
+from .workspace import RunWorkspace
 
 UNDO_LOST = "the checkpoints were removed: changes of this run can no longer be undone"
 
@@ -24,6 +25,8 @@ class Checkpointing:
         self._run, self._pipeline, self._executor, self._guard, self._context = run, pipeline, executor, guard, context
         self._recorded = ""
         self.newest: CheckpointInfo | None = None
+        self.problem = ""
+        """Why the last checkpoint could not be made; empty if it was."""
         self._lost = False
 
     def make(self, *, cause: str, step: int, label: str = "") -> CheckpointInfo | None:
@@ -31,9 +34,10 @@ class Checkpointing:
         workspace = self._executor.workspace
         if workspace is None:
             return None
-        made = self._guard.part("checkpoints", lambda: workspace.create(label, step, cause), None)
+        made = self._guard.part("checkpoints", lambda: self._create(workspace, label, step, cause), None)
         if made is None:
             return None
+        self.problem = ""
         ledger = self._pipeline.ledger
         info = replace(
             made,
@@ -49,6 +53,13 @@ class Checkpointing:
         self._pipeline.mark(info)
         self.newest = info
         return info
+
+    def _create(self, workspace: RunWorkspace, label: str, step: int, cause: str) -> CheckpointInfo:
+        try:
+            return workspace.create(label, step, cause)
+        except InterlockError as error:
+            self.problem = str(error)
+            raise
 
     def hold_if_lost(self) -> bool:
         """Pause the run once if its checkpoints are gone; if it is resumed, it continues without undo."""

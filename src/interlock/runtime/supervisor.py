@@ -269,6 +269,11 @@ class Supervisor(StepClient):
         with self._lock:
             return self._checkpointing.make(cause=cause, step=step, label=label)
 
+    @property
+    def checkpoint_problem(self) -> str:
+        """Why the last checkpoint could not be made; empty if it was."""
+        return self._checkpointing.problem
+
     def hold_without_undo(self) -> bool:
         """Pause once if the checkpoints were removed; called before each step that may change files."""
         with self._lock:

@@ -146,6 +146,7 @@ class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished
     unpriced_tokens: int = 0
     max_cost_usd: float | None = None
     checkpoints: int = 0
+    checkpoint_problem: str = ""
     files_changed: tuple[str, ...] = ()
     files_created: tuple[str, ...] = ()
     files_deleted: tuple[str, ...] = ()

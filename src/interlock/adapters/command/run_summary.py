@@ -58,6 +58,7 @@ def summarize(
         unpriced_tokens=ledger.spend.unpriced_tokens,
         max_cost_usd=supervisor.config.limits.max_cost_usd,
         checkpoints=journal.count("checkpoint") if journal is not None else 0,
+        checkpoint_problem=supervisor.checkpoint_problem,
         files_changed=tuple(change.path for change in changes),
         files_created=tuple(change.path for change in changes if change.kind == "created"),
         files_deleted=tuple(change.path for change in changes if change.kind == "deleted"),
