@@ -49,7 +49,6 @@ PROTECTED = given([Clause("protect", "tests/**", "--protect")])
         "perl -pi -e 's/a/b/' tests/test_a.py",
         "python -c \"open('tests/test_a.py', 'w').write('')\"",
         "python3 - <<'E'\nfrom pathlib import Path\nPath('tests/test_a.py').write_text('x')\nE",
-        "node -e \"require('fs').writeFileSync('tests/a.test.js', '')\"",
         "bash -c 'truncate -s 0 tests/test_a.py'",
         "tee tests/test_a.py < other.py",
         "dd if=/dev/null of=tests/test_a.py",

@@ -1,3 +1,5 @@
+from .findings import ReadFile as ReadFile
+from .model import CHANGING as CHANGING
 from .model import CallReading as CallReading
 from .model import Check as Check
 from .model import CheckKind as CheckKind

@@ -37,6 +37,8 @@ class ActionReader(WordReader):
             return
         dry = bool(line.options) and _is_dry(row, line, operands)
         server = next((value for option in row.server for value in line.values(option)), "") if row.server else ""
+        if name in HTTP:
+            server = next(filter(None, map(host_of, operands)), "")
         if row.service and not row.does:
             verb, target = english(name, operands, line.options)
             every = any(option in ALL_OBJECTS for option, _ in line.options)
@@ -170,6 +172,12 @@ class ActionReader(WordReader):
             if any(each in FETCHING for each in out.producers):
                 self.findings.fetched.add(target)
         return Flow(None, out.producers) if any(operator[-1] != "2" for operator, _ in writes) else out
+
+
+def host_of(word: str) -> str:
+    """The host of an address, with or without its scheme."""
+    host = word.partition("://")[2] or word
+    return host.partition("/")[0].rpartition("@")[2].partition(":")[0]
 
 
 def _is_dry(row: Row, line: Line, operands: tuple[str, ...]) -> bool:

@@ -50,7 +50,7 @@ class Program(Struct, frozen=True, omit_defaults=True, array_like=True):
     programs that its output goes to. `start` and `end` are where it stands in the command; 0, 0 where it comes from
     a nested script. `executes`: it runs code that is not its own: a script, a build, a program that nobody knows.
     `command` is its name with its subcommand: `git commit`, `npm run build`; `targets` are the operands that look like
-    files, and `script` the file that an interpreter runs.
+    files, and `script` the file that an interpreter runs. `act`: it installs a package by name, or deploys.
     """
 
     words: tuple[str, ...]
@@ -65,6 +65,7 @@ class Program(Struct, frozen=True, omit_defaults=True, array_like=True):
     command: str = ""
     targets: tuple[str, ...] = ()
     script: str = ""
+    act: str = ""
 
     @property
     def name(self) -> str:

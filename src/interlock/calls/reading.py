@@ -32,11 +32,15 @@ from .zones import LOOPBACK, resolve
 
 LONG = 8_000
 """Characters from which on few readings are cached."""
+SOURCES = ("source", "src", "from", "old_path")
+"""Arguments that name the file to be moved."""
 MAX_SAYS = 4_000
 MAX_WHY = 400
 ENCODER = msgspec.json.Encoder(order="sorted")
 DESTROYING = word_set("delete remove destroy drop purge wipe erase terminate revoke")
 CHANGING_WORDS = (LOOKING - LOOKS_ONLY) | word_set("send book return exchange fix commit push cancel submit")
+PARTLY = word_set("edit editor multiedit replace insert patch apply update modify undo rename")
+"""Words of tools that change a part of a file."""
 LISTING = word_set("glob grep list ls search find")
 METHODS: dict[str, Verb] = {"GET": "fetch", "HEAD": "fetch", "OPTIONS": "fetch", "DELETE": "delete"}
 
@@ -63,7 +67,7 @@ def read_call(
         kind = "read" if kind in ("shell", "agent") and waits.how == "polls" else kind
     if kind == "code" and (code := first_text(arguments, CODES)):
         _read_cell(code, folder, findings)
-    elif kind == "read" or (kind == "edit" and first_text(arguments, PATHS)):
+    elif kind == "read" or (kind == "edit" and first_text(arguments, (*PATHS, *SOURCES))):
         kind = _read_file_tool(kind, words, arguments, folder, findings)
     elif kind == "edit" and "*** " in (patch := first_text(arguments, ("input", "patch", "content", "text"))):
         findings.patch(patch, folder, name)
@@ -137,11 +141,12 @@ def _read_file_tool(
     if words & {"delete", "remove"}:
         findings.touch("delete", path, cwd, "tool", many=arguments.get("recursive") is True or "directory" in words)
     elif words & {"move", "rename"}:
-        source = first_text(arguments, ("source", "src", "from", "old_path")) or path
+        source = first_text(arguments, SOURCES) or path
         findings.touch("move", source, cwd, "tool")
         findings.touch("write", first_text(arguments, ("destination", "dst", "to", "new_path")), cwd, "tool")
     else:
-        writes = edits_of(resolve(path, cwd), arguments)
+        whole = not words & PARTLY or verb in ("create", "write")
+        writes = edits_of(resolve(path, cwd), arguments, whole)
         for write in writes:
             findings.write(write, "tool")
         if not writes:

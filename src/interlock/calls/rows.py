@@ -60,6 +60,7 @@ class Row(Struct, frozen=True, omit_defaults=True):
     lists: str = ""
     when: tuple[tuple[tuple[Token, ...], Row], ...] = ()
     verb: bool = False
+    act: Literal["", "install", "deploy"] = ""
     known: bool = True
 
     @property

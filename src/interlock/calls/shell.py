@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Sequence as Items
 
+from msgspec.structs import replace
+
 from .actions import ActionReader
 from .findings import UNKNOWN_FOLDER, Findings
 from .lines import (
@@ -193,25 +195,9 @@ class ShellReader(ActionReader):
             inner = self._wrapped(row, name, line, operands, words, scope, flow, decides, into)
             if inner is not None:
                 return inner
-        files = operands[row.skip :] if row.skip and not any(map(line.has, row.unless)) else operands
-        script = files[0] if row.code and row.code not in NO_CODE and files and not _gives_code(row, line) else ""
-        environment = tuple(scope.environment.items())
-        executes = not row.known or (bool(row.code) and row.code not in NO_CODE) or _executes(row)
-        self.findings.programs.append(
-            Program(
-                (name, *words[1:]),
-                scope.via,
-                scope.cwd,
-                decides,
-                into,
-                environment,
-                *place,
-                executes,
-                command,
-                targets(files),
-                script,
-            )
-        )
+        if not (row.module and line.has(row.module)):
+            program = Program((name, *words[1:]), scope.via, scope.cwd, decides, into, (), *place)
+            self.findings.programs.append(_described(program, row, command, line, operands, scope))
         done = self._builtin(name, words, scope, flow)
         if done is not None:
             return done
@@ -453,6 +439,24 @@ class ShellReader(ActionReader):
         self.level -= 1
 
 
+def _described(
+    program: Program, row: Row, command: str, line: Line, operands: tuple[str, ...], scope: Scope
+) -> Program:
+    """The program with what its row and its words say about it."""
+    files = operands[row.skip :] if row.skip and not any(map(line.has, row.unless)) else operands
+    interprets = bool(row.code) and row.code not in NO_CODE
+    deploys = "deploy" in program.name or any(map(_is_deploy, line.operands[:3]))
+    return replace(
+        program,
+        environment=tuple(scope.environment.items()),
+        executes=interprets or not row.known or _executes(row),
+        command=command,
+        targets=targets(files),
+        script=files[0] if interprets and files and not _gives_code(row, line) else "",
+        act=row.act or ("deploy" if deploys else ""),
+    )
+
+
 def _gives_code(row: Row, line: Line) -> bool:
     return any(map(line.has, (*row.coded, row.module)))
 
@@ -467,6 +471,10 @@ def _with_verb(name: str, row: Row, operands: tuple[str, ...]) -> str:
         return name
     about = operands[1:2] if operands[0] in ABOUT and len(operands) > 1 and _is_verb(operands[1]) else ()
     return " ".join((name, operands[0], *about))
+
+
+def _is_deploy(word: str) -> bool:
+    return word == "deploy" or word.startswith("deploy:")
 
 
 def _is_verb(word: str) -> bool:

@@ -126,14 +126,14 @@ def is_shell(kind: Kind, words: frozenset[str], arguments: dict[str, object]) ->
     )
 
 
-def edits_of(path: str, arguments: dict[str, object]) -> list[Write]:
-    """The texts that an editing call puts into its file."""
+def edits_of(path: str, arguments: dict[str, object], whole: bool = False) -> list[Write]:
+    """The texts that an editing call puts into its file; `whole`: a text without the old one is the file's new text."""
     many = arguments.get("edits")
     if isinstance(many, list):
         return [write for one in many if isinstance(one, dict) for write in edits_of(path, one)]
     new, old = first_text(arguments, NEW_TEXTS), first_text(arguments, OLD_TEXTS)
     if not new and not old:
         return []
-    part = bool(old) or "insert_line" in arguments
+    part = bool(old) or "insert_line" in arguments or not whole
     appends = arguments.get("mode") == "append" or arguments.get("append") is True
     return [Write(path, new, "part" if part else "append" if appends else "whole", old)]

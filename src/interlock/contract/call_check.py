@@ -7,27 +7,18 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
-from ..core import Clause, Contract, Forbidden, relative
-from ..review import CLIENTS, ToolCall, name_set, request_of
+from ..calls import Effect, Program, ReadFile, read_call
+from ..core import Clause, Contract, Forbidden, Tool
+from ..review import name_set
 from ..review.rules import Rule
-from ..review.shell import Command
 from .changes import changed_by
 from .file_rules import broken_by
 
 PREFIX = "contract."
 """Prefix of the id of every rule that stands for a clause."""
 
-BUILTINS = name_set("cd echo printf true false : test [ [[ export set pwd exit return wait local read = < > >>")
-"""Shell builtins and operators: they are allowed without being listed in `may_run`."""
-
-INSTALLERS = name_set(
-    """pip pip3 npm pnpm yarn bun apt apt-get brew dnf yum apk cargo gem go conda mamba poetry uv pipx composer snap
-    pacman"""
-)
-INSTALLS = name_set("install i add get in")
-DEPLOYERS = {"kubectl": ("apply", "rollout", "create", "set"), "helm": ("install", "upgrade"), "terraform": ("apply",),
-             "tofu": ("apply",), "pulumi": ("up",), "docker": ("push",), "vercel": ("",), "netlify": ("deploy",),
-             "ansible-playbook": ("",), "cdk": ("deploy",), "flyctl": ("deploy",), "fly": ("deploy",)}  # fmt: skip
+BUILTINS = name_set("cd echo printf true false : test [ [[ export set pwd exit return wait local read =")
+"""Shell builtins: they are allowed without being listed in `may_run`."""
 
 
 class ContractCheck:
@@ -37,45 +28,41 @@ class ContractCheck:
         self._contract, self._workspace, self._attended = contract, workspace, attended
         self._may_run = tuple((tuple(shlex.split(command)), command) for command in contract.may_run)
 
-    def __call__(self, call: ToolCall) -> Rule | None:
+    def __call__(self, tool: Tool, read_file: ReadFile | None = None) -> Rule | None:
         """The rule that a call breaks; None if it complies with the contract."""
-        commands = call.script.commands
+        reading = read_call(tool.name, tool.arguments, read_file=read_file)
         if self._contract.guards_files:
-            for changed in changed_by(call, self._workspace):
-                path = relative(changed.path, self._workspace)
-                clause = broken_by(self._contract, path, whole=changed.whole)
+            for changed in changed_by(reading, self._workspace):
+                clause = broken_by(self._contract, changed.path, whole=changed.whole)
                 if clause is not None:
-                    return file_rule(clause, path, ask=self._attended and clause.key == "may_change")
+                    return file_rule(clause, changed.path, ask=self._attended and clause.key == "may_change")
         if self._may_run:
-            for command in commands:
-                if command.program not in BUILTINS and not self._is_allowed(command):
-                    return self._run_rule(command)
+            for program in reading.programs:
+                if program.name not in BUILTINS and not self._is_allowed(program):
+                    return self._run_rule(program)
+        acts = {program.act for program in reading.programs} | {check.kind for check in reading.checks}
         for act in self._contract.may_not:
-            if any(does(act, command) for command in commands):
+            if act in acts:
                 return act_rule(act, self._clause("may_not", act))
         if self._contract.hosts:
-            return self._host_rule(commands)
+            return self._host_rule(reading.effects)
         return None
 
-    def _is_allowed(self, command: Command) -> bool:
-        words = (command.program, *command.args)
-        if command.program in ("python", "python3") and command.args[:1] == ("-m",):
-            words = command.args[1:]
-        return any(words[: len(allowed)] == allowed for allowed, _ in self._may_run)
+    def _is_allowed(self, program: Program) -> bool:
+        return any(program.words[: len(allowed)] == allowed for allowed, _ in self._may_run)
 
-    def _run_rule(self, command: Command) -> Rule:
+    def _run_rule(self, program: Program) -> Rule:
         allowed = ", ".join(self._contract.may_run)
         clause = self._clause("may_run", self._contract.may_run[0])
         return _rule(
-            "may-run", f"{command.program} is not among the commands that this run may use ({_source(clause)}).",
+            "may-run", f"{program.name} is not among the commands that this run may use ({_source(clause)}).",
             f"Use only: {allowed}.",
         )  # fmt: skip
 
-    def _host_rule(self, commands: Iterable[Command]) -> Rule | None:
+    def _host_rule(self, effects: Iterable[Effect]) -> Rule | None:
         allowed = self._contract.hosts
-        for command in commands:
-            request = request_of(command) if command.program in CLIENTS else None
-            host = urlsplit(request.url if "://" in request.url else f"//{request.url}").hostname if request else None
+        for effect in effects:
+            host = host_of(effect)
             if host and not any(fnmatchcase(host, glob) for glob in allowed):
                 clause = self._clause("hosts", allowed[0])
                 return _rule(
@@ -104,52 +91,11 @@ def act_rule(act: Forbidden, clause: Clause) -> Rule:
     return _rule("may-not", f"This run must not {act} ({_source(clause)}).", f"Continue without it: do not {act}.")
 
 
-def does(act: Forbidden, command: Command) -> bool:
-    """Whether a command installs, commits, pushes or deploys."""
-    program, args = command.program, command.args
-    words = [word for word in args if not word.startswith("-")]
-    verb = words[0] if words else ""
-    match act:
-        case "install":
-            return _installs(program, args, words)
-        case "commit":
-            return program == "git" and "commit" in _git_verb(args)
-        case "push":
-            return (program == "git" and _git_verb(args) in ("push", "send-pack")) or (
-                program == "gh" and words[:2] in (["pr", "create"], ["pr", "merge"], ["repo", "sync"])
-            )
-        case "deploy":
-            known = DEPLOYERS.get(program)
-            if known is not None and (verb in known or "" in known):
-                return True
-            return "deploy" in program or any(word == "deploy" or word.startswith("deploy:") for word in words[:3])
-
-
-def _git_verb(args: tuple[str, ...]) -> str:
-    """The git subcommand, after options that take a value."""
-    skip = False
-    for word in args:
-        if skip:
-            skip = False
-        elif word in ("-C", "-c", "--git-dir", "--work-tree"):
-            skip = True
-        elif not word.startswith("-"):
-            return word
-    return ""
-
-
-def _installs(program: str, args: tuple[str, ...], words: list[str]) -> bool:
-    """Whether a command installs a package by name; packages that the project itself declares do not count."""
-    if program in ("python", "python3") and args[:2] == ("-m", "pip"):
-        program, args, words = "pip", args[2:], words[1:]
-    if program == "uv" and words[:1] == ["pip"]:
-        words = words[1:]
-    if program not in INSTALLERS or not words or words[0] not in INSTALLS:
-        return False
-    values = {
-        args[at + 1] for at, word in enumerate(args[:-1]) if word in ("-r", "--requirement", "-c", "-e", "--editable")
-    }
-    return any(word not in values and not word.startswith(".") for word in words[1:])
+def host_of(effect: Effect) -> str:
+    """The host that an effect reaches; empty if it names none."""
+    if effect.zone not in ("host", "service") or effect.verb not in ("fetch", "send", "delete"):
+        return ""
+    return (urlsplit(effect.target).hostname if "://" in effect.target else None) or effect.server
 
 
 def _source(clause: Clause) -> str:

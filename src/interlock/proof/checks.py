@@ -9,6 +9,9 @@ from .model import ClaimKind
 
 TARGETS = 6
 """Targets kept per check."""
+WORK_VERBS = frozenset(("administer", "execute", "send", "fetch", "delete"))
+WORK_ZONES = frozenset(("service", "host", "container"))
+"""What a program does to something that runs, here or elsewhere, is work; reading and moving files is not."""
 WORK = 80
 """Characters kept of the name of a program that did real work."""
 TEXT = 200
@@ -43,9 +46,10 @@ def checks_in(reading: CallReading) -> tuple[CheckCommand, ...]:
 
 
 def work_in(reading: CallReading) -> tuple[CheckCommand, ...]:
-    """The last program of a call that runs code: evidence for a claim that something is done."""
+    """The last program of a call that does real work: evidence for a claim that something is done."""
+    works = {effect.by for effect in reading.effects if effect.verb in WORK_VERBS and effect.zone in WORK_ZONES}
     for program in reversed(reading.programs):
-        if program.executes:
+        if program.act != "install" and (program.executes or program.name in works):
             text = " ".join(program.words)[:TEXT]
             return (CheckCommand("done", " ".join(program.words[:2])[:WORK], text, (), program.decides),)
     return ()

@@ -48,8 +48,8 @@ WARMING = (
 
 WRITES = ("create", "modify", "delete")
 
-CallCheck = Callable[[ToolCall], Rule | None]
-"""An additional check of a call: returns the rule that it breaks, if any."""
+CallCheck = Callable[[Tool, Callable[[str], str | None] | None], Rule | None]
+"""An additional check of a call, given what earlier steps wrote: returns the rule that it breaks, if any."""
 
 ENCODER = msgspec.json.Encoder(order="sorted")
 
@@ -116,7 +116,7 @@ class Reviewer:
         outside = self._expected.is_outside(judged.commands)
         self._expect(step, sign, action in WRITES)
         judged = self._mind_untrusted(step, call, judged, action, outside)
-        broken = self.check(call) if self.check is not None else None
+        broken = self.check(tool, self._written if state.memory.files else None) if self.check is not None else None
         if broken is not None:
             judged = with_rule(judged, broken)
         weight = self._scales.weigh(action, base, outside, failures, repeats)
@@ -187,6 +187,11 @@ class Reviewer:
             return True
         own = rule.in_workspace or (rule.undoable and self._restorable)
         return own and is_here(command, self._workspace)
+
+    def _written(self, path: str) -> str | None:
+        """The text of a file that an earlier step wrote."""
+        file = self._state.memory.files.get(resolve(path, self._workspace))
+        return file.text if file is not None else None
 
     def _remember(self, call: ToolCall, step: int) -> None:
         """Record the files that the call writes and those that it shows."""
