@@ -11,7 +11,8 @@ from importlib.resources import files
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from interlock.core import Intervention, Issue, Review, Usage
+from interlock.core import Intervention, Issue, Review, Step, Usage
+from interlock.journal_records import InterventionRecord, StepRecord
 from interlock.runtime.metrics import Metrics, process_metrics
 from interlock.runtime.opentelemetry import publish
 
@@ -37,13 +38,12 @@ def made(outcome: str, kind: str = "soft_correction") -> Intervention:
 
 def busy() -> Metrics:
     metrics = Metrics()
-    metrics.intervened(made("pending"))
-    metrics.judged(made("success"))
-    metrics.escalated()
+    metrics.count(InterventionRecord(intervention=made("pending"), score=1.0, combined=1.0, escalated=True))
+    metrics.count(made("success"))
     metrics.episode_ended("loop", "solved")
-    metrics.issue_found(Issue(id="x", type="loop", step=1, description=""))
-    metrics.reviewed(Review("allow"))
-    metrics.spent(Usage(100, 20, 0.25))
+    metrics.count(Issue(id="x", type="loop", step=1, description=""))
+    step = Step(run_id="r", index=1, role="assistant", content="", kind="message", usage=Usage(100, 20, 0.25))
+    metrics.count(StepRecord(step, Review("allow")))
     metrics.stepped(0.0002)
     metrics.control_requested("pause", "ok")
     return metrics
@@ -133,6 +133,7 @@ def test_opentelemetry_sees_the_same():
     reader = export.InMemoryMetricReader()
     metrics = busy()
     publish(metrics, sdk.MeterProvider(metric_readers=[reader]).get_meter("interlock"))
+    metrics.count(StepRecord(Step(run_id="r", index=2, role="user", content="", kind="message")))
     metrics.stepped(0.5)
     data = reader.get_metrics_data().resource_metrics[0].scope_metrics[0].metrics
     found = {metric.name: list(metric.data.data_points) for metric in data}

@@ -6,12 +6,9 @@ import threading
 import time
 from collections import Counter
 
-from msgspec.structs import replace
-
-from ..control import Result
-from ..core import BadInput, InterlockError, Intervention, Issue
+from ..core import BadInput, InterlockError
 from ..journal import JournalReader, RunFolder, Store
-from ..journal_records import EpisodeRecord, InterventionRecord, RecordBody, StepRecord, decode_body
+from ..journal_records import decode_body
 from ..link import LocalHandler, LocalHttpServer
 from ..runtime import CONTENT_TYPE, Metrics, process_metrics
 from .fleet import SETTLED_NS, Fleet, read_signature
@@ -62,36 +59,13 @@ class JournalMetrics:
         try:
             with JournalReader.open(folder) as reader:
                 for number, (at, kind, body) in enumerate(reader.bodies(seq, KINDS)):
-                    self._record(decode_body(kind, body))
+                    self.metrics.count(decode_body(kind, body))
                     seq = at
                     if number % 1000 == 999 and time.monotonic() > until:
                         return seq, False
         except InterlockError:
             return seq, True
         return seq, True
-
-    def _record(self, body: RecordBody | None) -> None:
-        metrics = self.metrics
-        match body:
-            case StepRecord():
-                metrics.stepped(None)
-                if body.review is not None:
-                    metrics.reviewed(body.review)
-                usage = body.step.usage
-                if usage is not None:
-                    metrics.spent(replace(usage, cost_usd=usage.cost_usd or body.cost_usd))
-            case Issue():
-                metrics.issue_found(body)
-            case EpisodeRecord(ending=str(ending)):
-                metrics.episode_ended(body.type, ending)
-            case InterventionRecord():
-                metrics.intervened(body.intervention)
-                if body.escalated:
-                    metrics.escalated()
-            case Intervention():
-                metrics.judged(body)
-            case Result():
-                metrics.control_requested(body.command or "unknown", body.payload.status)
 
 
 def serve_metrics(metrics: JournalMetrics, port: int) -> LocalHttpServer:

@@ -35,7 +35,7 @@ from ..redact import one_line, redact_argv, redact_text, redact_tree
 from .alerts import Alerts, DeliveryFailure, Notifier, apprise_channel
 from .approvals import Approvals
 from .directive_executor import DirectiveExecutor, ProcessControl
-from .metrics import Metrics, process_metrics
+from .metrics import Metrics
 from .mutes import read_mutes
 from .pipeline_values import Plugins
 from .replay import replay
@@ -227,6 +227,7 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
         store = options.get("checkpoint_store")
         files = open_workspace(Path(spec.workspace), config, spec.run_id, store, run.clock, name=spec.name)
         run.on_close(files.close)
+    run.metrics = options.get("metrics", run.metrics)
     executor = DirectiveExecutor(
         adapter,
         workspace=files,
@@ -247,7 +248,6 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
         executor,
         context=context,
         plugins=plugins,
-        metrics=options.get("metrics") or process_metrics(),
         approvals=options.get("approvals"),
         late=adapter.name == SILENT and "plugins" not in options and _is_plain(config),
     )
@@ -273,9 +273,7 @@ def _with_contract(context: Context, contract: Contract | None) -> Context:
 def _listen(supervisor: Supervisor, folder: RunFolder, listener: socket.socket | None = None) -> None:
     """Accept control commands: pause, resume, cancel, escalate, approve, reject, rollback."""
     run = supervisor.run
-    steering = RunControl(
-        run, folder, supervisor.config, supervisor.executor.adapter, listener, supervisor.recorder.metrics
-    )
+    steering = RunControl(run, folder, supervisor.config, supervisor.executor.adapter, listener)
     steering.orders = CommandExecutor(supervisor)
     run.steering = steering
     steering.start()

@@ -9,7 +9,11 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from ..core import Intervention, Issue, Review, Usage
+from msgspec.structs import replace
+
+from ..control import Result
+from ..core import Intervention, Issue, Usage
+from ..journal_records import EpisodeRecord, InterventionRecord, StepRecord
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -64,14 +68,27 @@ class Metrics:
         with self._lock:
             self._episodes[issue_type, ending] += 1
 
-    def escalated(self) -> None:
-        self._add("escalations")
-
-    def issue_found(self, issue: Issue) -> None:
-        self._add("issues")
-
-    def reviewed(self, review: Review) -> None:
-        self._add("reviews")
+    def count(self, body: object) -> None:
+        """Count what a record of a journal says."""
+        match body:
+            case StepRecord():
+                self._add("steps")
+                if body.review is not None:
+                    self._add("reviews")
+                if (usage := body.step.usage) is not None:
+                    self.spent(replace(usage, cost_usd=usage.cost_usd or body.cost_usd))
+            case Issue():
+                self._add("issues")
+            case EpisodeRecord(ending=str(ending)):
+                self.episode_ended(body.type, ending)
+            case InterventionRecord():
+                self.intervened(body.intervention)
+                if body.escalated:
+                    self._add("escalations")
+            case Intervention():
+                self.judged(body)
+            case Result():
+                self.control_requested(body.command or "unknown", body.payload.status)
 
     def spent(self, usage: Usage) -> None:
         """Count tokens and dollars; negative values are ignored."""
@@ -79,14 +96,12 @@ class Metrics:
             self._counts["tokens"] += max(0, usage.tokens)
             self._cost_usd += max(0.0, usage.cost_usd)
 
-    def stepped(self, seconds: float | None) -> None:
-        """Count a step, and the time that supervision took for it, if known."""
+    def stepped(self, seconds: float) -> None:
+        """Note the time that supervision took for a step."""
         with self._lock:
-            self._counts["steps"] += 1
-            if seconds is not None:
-                self._timed[bisect_left(STEP_BUCKETS, seconds)] += 1
-                self._seconds += seconds
-        if self.on_step is not None and seconds is not None:
+            self._timed[bisect_left(STEP_BUCKETS, seconds)] += 1
+            self._seconds += seconds
+        if self.on_step is not None:
             self.on_step(seconds)
 
     def control_requested(self, command: str, status: str) -> None:

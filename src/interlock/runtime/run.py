@@ -13,6 +13,7 @@ from ..control import Abort, Done, State
 from ..core import ENDED, Clock, Hold, InterlockError, RunSpec, Status, Step, SystemClock
 from ..journal import Journal, JournalEntry, JournalReading, JournalWriting, RunFolder, RunSummary, Store
 from ..journal_records import EndRecord, RecordBody, kind_of, read_body
+from .metrics import process_metrics
 from .pause_gate import Gate
 
 log = logging.getLogger("interlock")
@@ -55,6 +56,7 @@ class Run:
         self._stuck: str | None = None
         self.reason: str | None = None
         self.steering: ControlPort | None = None
+        self.metrics = process_metrics()
         self.on_waiting: Callable[[int, str], None] = lambda step, what: None
 
     @classmethod
@@ -101,6 +103,8 @@ class Run:
         changes: Mapping[str, object] | None = None,
     ) -> int:
         """Add several records to the journal, all or none, with changes to the summary."""
+        for body in bodies:
+            self.metrics.count(body)
         return self.append_entries([JournalEntry(kind_of(body), body, time) for body in bodies], durable, changes)
 
     def append_entries(

@@ -49,7 +49,6 @@ from ..journal import JournalEntry, RunFolder
 from ..link import ControlServer, Endpoint, FileGate, JournalLog
 from .approvals import ApprovalAnswer
 from .directive_executor import PERSON
-from .metrics import Metrics
 from .run import Run
 from .supervisor import Supervisor
 
@@ -76,7 +75,6 @@ class RunControl:
         config: Config,
         adapter: Adapter,
         listener: socket.socket | None = None,
-        metrics: Metrics | None = None,
     ) -> None:
         self.run = run
         self.adapter = adapter
@@ -101,7 +99,7 @@ class RunControl:
             issue_id=run.spec.issue_id,
         )
         self._seen, self._has_switched, self._cancelled = run.spec.model, False, False
-        self.endpoint = Endpoint(fresh, ControlLog(run, metrics), self, clock=run.clock)
+        self.endpoint = Endpoint(fresh, ControlLog(run), self, clock=run.clock)
         # The endpoint admits steps shortly after the gate opens: wake callers that asked in between.
         self.endpoint.when_open(run.gate.notify)
         self.server = ControlServer(self.endpoint, folder.path, listener)
@@ -242,17 +240,15 @@ def _mode(spec: RunSpec) -> str:
 class ControlLog(JournalLog):
     """The run's journal: every record of the protocol also updates the run's summary."""
 
-    def __init__(self, run: Run, metrics: Metrics | None) -> None:
+    def __init__(self, run: Run) -> None:
         super().__init__(run.journal)
-        self._run, self._metrics = run, metrics
+        self._run = run
 
     def append_atomic(self, entries: Sequence[Record], state: ControlState, *, durable: bool) -> int:
         seq = super().append_atomic(entries, state, durable=durable)
-        if self._metrics is not None:
-            for entry in entries:
-                if entry.kind == "result":
-                    result = from_json(entry.body, Result)
-                    self._metrics.control_requested(result.command or "unknown", result.payload.status)
+        for entry in entries:
+            if entry.kind == "result":
+                self._run.metrics.count(from_json(entry.body, Result))
         return seq
 
     def write(self, rows: list[JournalEntry], state: ControlState, durable: bool) -> int:

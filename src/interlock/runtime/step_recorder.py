@@ -12,7 +12,6 @@ from ..core import SEVERITIES, Issue, Step
 from ..journal_records import EpisodeRecord, InterventionRecord, LimitRecord, RecordBody, StepRecord
 from .alerts import Alerts
 from .decision_pipeline import DecisionPipeline
-from .metrics import Metrics
 from .pipeline_values import StepOutcome
 from .run import Run
 
@@ -25,12 +24,9 @@ log = logging.getLogger("interlock")
 class StepRecorder:
     """For one run. A step and all its consequences are written in one transaction."""
 
-    def __init__(
-        self, run: Run, pipeline: DecisionPipeline, metrics: Metrics | None = None, alerts: Alerts | None = None
-    ) -> None:
+    def __init__(self, run: Run, pipeline: DecisionPipeline, alerts: Alerts | None = None) -> None:
         self.run = run
         self.pipeline = pipeline
-        self.metrics = metrics
         self.alerts = alerts
         self._issues = run.summary.issues
         self._interventions = run.summary.interventions
@@ -56,7 +52,7 @@ class StepRecorder:
             for ruling in judgement.rulings
         ]
         bodies += self._find_blind_limit(record.step)
-        self._count(record, judgement)
+        self._count(judgement)
         if log.isEnabledFor(logging.INFO):
             self._log(judgement)
         if self.alerts is not None:
@@ -69,10 +65,6 @@ class StepRecorder:
 
     def describe(self, episodes: Sequence[Episode]) -> list[EpisodeRecord]:
         """The records of episodes that opened, were answered or ended."""
-        if self.metrics is not None:
-            for episode in episodes:
-                if episode.ending is not None:
-                    self.metrics.episode_ended(episode.issue.type, episode.ending)
         return [self._episode(episode) for episode in episodes]
 
     def _episode(self, episode: Episode) -> EpisodeRecord:
@@ -141,27 +133,12 @@ class StepRecorder:
             changes["model"] = step.model
         return changes
 
-    def _count(self, record: StepRecord, judgement: StepOutcome) -> None:
+    def _count(self, judgement: StepOutcome) -> None:
         acted = [ruling for ruling in judgement.rulings if ruling.directives]
         self._issues += len(judgement.issues)
         self._interventions += len(acted)
         if judgement.issues:
             self._last_issue = worst(judgement.issues).type
-        if self.metrics is None:
-            return
-        if record.review is not None:
-            self.metrics.reviewed(record.review)
-        if record.step.usage is not None:
-            usage = record.step.usage
-            self.metrics.spent(replace(usage, cost_usd=usage.cost_usd or record.cost_usd))
-        for issue in judgement.issues:
-            self.metrics.issue_found(issue)
-        for ruling in judgement.rulings:
-            self.metrics.intervened(ruling.intervention)
-            if ruling.escalated:
-                self.metrics.escalated()
-        for judged in judgement.judged:
-            self.metrics.judged(judged)
 
 
 def worst(issues: tuple[Issue, ...]) -> Issue:

@@ -40,7 +40,6 @@ from .directive_executor import DirectiveExecutor, DirectiveRunner
 from .fail_open import Guard, PartFailed
 from .late_results import LateResults
 from .limit_enforcer import LimitEnforcer
-from .metrics import Metrics
 from .open_calls import OpenCalls
 from .pipeline_values import AFTER_STEP, END_OF_TURN, Plugins, StepOutcome
 from .run import Run
@@ -78,7 +77,6 @@ class Supervisor(StepClient):
         *,
         context: Context | None = None,
         plugins: Plugins | None = None,
-        metrics: Metrics | None = None,
         approvals: Approvals | None = None,
         late: bool = False,
     ) -> None:
@@ -111,7 +109,7 @@ class Supervisor(StepClient):
         self.context = self.pipeline.context
         if not late:
             self.pipeline.prepare()
-        self.recorder = StepRecorder(run, self.pipeline, metrics, executor.notifier)
+        self.recorder = StepRecorder(run, self.pipeline, executor.notifier)
         self.runner = DirectiveRunner(run, executor, self._guard)
         budgets = open_budgets(run, config)
         if budgets is not None:
@@ -127,7 +125,6 @@ class Supervisor(StepClient):
             run, self.pipeline, executor, self._checkpointing, self.proof, config.contract, self._lock,
             self._enforcer.git, observe=self._observe,
         )  # fmt: skip
-        self._metrics = metrics
         self._since_snapshot = 0
         judge = _judge(config, self.pipeline.prices)
         self._permission = Permission(
@@ -500,8 +497,7 @@ class Supervisor(StepClient):
             self.pipeline.note_person(reachable)
 
     def _time(self, begin: float) -> None:
-        if self._metrics is not None:
-            self._metrics.stepped(time.perf_counter() - begin)
+        self.run.metrics.stepped(time.perf_counter() - begin)
 
     def _hold(self, hold: Hold) -> str:
         self.note_status("paused")
