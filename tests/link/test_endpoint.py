@@ -61,12 +61,12 @@ class Obedient:
 
     def __init__(self) -> None:
         self.revision = self.rested = 0
-        self.problem = ""
+        self.problem = self.reached = ""
 
     def set_desired(self, desired: Desired) -> Applied:
         if self.problem:
             raise OSError(self.problem)
-        self.revision = max(self.revision, desired.revision)
+        self.revision, self.reached = max(self.revision, desired.revision), desired.status
         return Applied(True)
 
     def rest(self) -> None:
@@ -130,6 +130,27 @@ def test_the_last_iteration_to_leave_parks_the_run() -> None:
     endpoint.leave("b")
     assert endpoint.state.status == "paused"
     endpoint.post(IterationEnded("b"))
+
+
+def test_who_asked_for_a_pause_is_told_once_what_is_under_way_has_ended_and_the_actuator_has_stopped_the_rest() -> None:
+    endpoint, _, actuator = build()
+    told: list[tuple[str, str]] = []
+
+    class Listening(Replies):
+        def send(self, body: bytes, *, direct: bool = False, seq: int | None = None) -> None:
+            super().send(body, direct=direct, seq=seq)
+            told.append((self.got[-1], actuator.reached))
+
+    assert endpoint.enter("a")
+    reply = Listening()
+    endpoint.receive(make("pause", id="p"), reply)
+    assert not any("paused" in message for message, _ in told if message.startswith("STATE")), told
+    before = len(told)
+    endpoint.leave("a")
+    assert [reached for _, reached in told[before:]] == ["paused"], told
+    assert "paused" in told[-1][0]
+    endpoint.receive(make("resume", id="r"), None)
+    assert len(told) == before + 1
 
 
 def test_without_a_durable_first_transaction_there_is_no_ack_and_nothing_happens() -> None:

@@ -23,11 +23,11 @@ from .line_server import LineHandler as LineHandler
 from .line_server import LineServer as LineServer
 from .local_http import LocalHandler as LocalHandler
 from .local_http import LocalHttpServer as LocalHttpServer
-from .local_request import read_status as read_status
 from .outbox import RemoteRun as RemoteRun
 from .owner_client import Notice as Notice
 from .owner_client import ask_owner as ask_owner
 from .owner_client import look_up as look_up
+from .owner_client import read_status as read_status
 from .peer import Peer as Peer
 from .requests import TIMEOUT_S as TIMEOUT_S
 from .requests import Requests as Requests

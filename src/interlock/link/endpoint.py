@@ -106,6 +106,8 @@ class Endpoint:
         self._events: deque[Event] = deque()
         self._draining = False
         self._asking: dict[str, list[Reply]] = {}
+        self._pausing: list[Reply] = []
+        self._newest_state = b""
         self._followers: list[Follower] = []
         self._on_open: list[Callable[[], None]] = []
         self._must_restart = False
@@ -193,6 +195,7 @@ class Endpoint:
     def forget(self, reply: Reply) -> None:
         """Forget a requester that has disconnected."""
         with self._turn:
+            self._pausing = [each for each in self._pausing if each is not reply]
             for request_id, replies in list(self._asking.items()):
                 if reply in replies:
                     replies.remove(reply)
@@ -219,6 +222,9 @@ class Endpoint:
                     self._answer(effect)
                 else:
                     self._execute(effect)
+            if self._pausing and self._state.status != "pausing":
+                # Only now: the processes of a run that is paused are frozen.
+                self._tell_paused()
         except Exception:
             # Nothing may happen after a failed commit: return to the state in the log, and retry soon.
             self._events.clear()
@@ -237,6 +243,7 @@ class Endpoint:
                 self._remember(entry.request_id, event.via)
             if entry.kind in OUTGOING and entry.request_id is not None:
                 body = stamp_seq(entry.body, seq) if entry.kind == "state" else entry.body
+                self._newest_state = body if entry.kind == "state" else self._newest_state
                 for reply in self._asking.get(entry.request_id, ()):
                     reply.send(body, seq=seq)
             for follower in self._followers:
@@ -245,7 +252,15 @@ class Endpoint:
             if entry.kind in COUNTED:
                 self._count(entry)
             if entry.kind == "result" and entry.request_id is not None:
-                self._asking.pop(entry.request_id, None)
+                replies = self._asking.pop(entry.request_id, [])
+                if self._state.status == "pausing" and self._state.cause == entry.request_id:
+                    self._pausing += replies
+
+    def _tell_paused(self) -> None:
+        """Tell those whose pause had to wait for a step; if it ended otherwise, they read that in the journal."""
+        replies, self._pausing = self._pausing, []
+        for reply in replies if self._state.status == "paused" else ():
+            reply.send(self._newest_state, direct=True)
 
     def _answer(self, effect: Send) -> None:
         if effect.request_id is not None and self._state.find(effect.request_id) is not None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from ..control import (
     CONTROL_KINDS,
@@ -17,10 +18,12 @@ from ..control import (
     RequestOutcome,
     RequestRecord,
     Transmit,
+    decode_current,
     find_request,
+    status_of,
 )
-from ..core import InterlockError, from_json, read_small
-from ..journal import TREE, JournalReader, OwnerInfo, RunFolder
+from ..core import InterlockError, Status, from_json, read_small
+from ..journal import HELD, TREE, JournalReader, OwnerInfo, RunFolder
 from .inbox import leave_request
 from .live_clock import now
 from .socket_paths import noted_socket, socket_path
@@ -28,6 +31,11 @@ from .socket_paths import noted_socket, socket_path
 DEFAULT_TIMEOUT_S = 60.0
 RECONNECT_S = (0.05, 1.0)
 """Time between two attempts to reach an absent owner: at first, and later."""
+
+WAITING_S = 5.0
+"""How often we report what a pause waits for."""
+
+UNFINISHED = "no further step starts, but one is still running"
 
 Notice = Callable[[str], None]
 
@@ -39,12 +47,14 @@ def ask_owner(
     timeout: float = DEFAULT_TIMEOUT_S,
     notice: Notice | None = None,
     patience: float | None = None,
+    settled: bool = False,
 ) -> RequestOutcome:
     """Send a request to a run on this machine and wait for its answer. `notice` is called at once for a dead owner.
 
-    If the owner has not even acknowledged it after `patience` seconds, the outcome is unknown.
+    If the owner has not even acknowledged it after `patience` seconds, the outcome is unknown. With `settled`, wait
+    until a run that is pausing is paused.
     """
-    return _OwnerRequest(folder, request, timeout, notice or (lambda _: None), patience).run()
+    return _OwnerRequest(folder, request, timeout, notice or (lambda _: None), patience).run(settled)
 
 
 def look_up(folder: RunFolder, request_id: str) -> RequestRecord:
@@ -54,6 +64,19 @@ def look_up(folder: RunFolder, request_id: str) -> RequestRecord:
             return find_request(reader.read(kinds=CONTROL_KINDS), request_id)
     except InterlockError:
         return RequestRecord()
+
+
+def read_status(folder: RunFolder) -> Status | None:
+    """The run's status in the protocol; `paused` if it was paused without its owner, None if it is unknown."""
+    if (folder.path / HELD).exists():
+        return "paused"
+    try:
+        with JournalReader.open(folder) as reader:
+            last = reader.last("state")
+    except InterlockError:
+        return None
+    event = decode_current(bytes(last.body)) if last is not None else None
+    return status_of(event) if event is not None else None
 
 
 class _OwnerRequest:
@@ -68,9 +91,9 @@ class _OwnerRequest:
         self._sock: socket.socket | None = None
         self._received = b""
         self._pause = RECONNECT_S[0]
-        self._noticed = False
+        self._noticed = self._paused = False
 
-    def run(self) -> RequestOutcome:
+    def run(self, settled: bool) -> RequestOutcome:
         try:
             begun = now().steady
             self._do(self._controller.start(now()))
@@ -87,9 +110,34 @@ class _OwnerRequest:
                 else:
                     self._reconnect(left)
                 self._do(self._controller.tick(now()))
-            return self._controller.answer
+            answer = self._controller.answer
+            is_pausing = answer.result is not None and answer.result.payload.run_status == "pausing"
+            return self._await_paused(answer, begun) if settled and is_pausing else answer
         finally:
             self._hang_up()
+
+    def _await_paused(self, answer: RequestOutcome, begun: float) -> RequestOutcome:
+        """Wait for the STATE that says that the run is no longer pausing."""
+        name = self._folder.spec().name or self._folder.run_id
+        until, notice_at = begun + self._controller.timeout, 0.0
+        while not self._paused:
+            left = until - now().steady
+            if left <= 0:
+                message = f"{UNFINISHED} after {self._controller.timeout:.0f} s; --now stops it at once"
+                return replace(answer, outcome="unknown", message=message, accepted=True)
+            if now().steady >= notice_at:
+                notice_at = now().steady + WAITING_S
+                self._notice(f"{name}: waiting for the current step to finish (--now stops it at once)")
+            again = min(until, now().steady + WAITING_S)
+            while not self._paused and now().steady < again:
+                if self._sock is not None:
+                    self._listen(again - now().steady)
+                else:
+                    time.sleep(min(left, RECONNECT_S[1]))
+                    break
+            # A successor of the owner does not know that we wait, but the journal knows the state.
+            self._paused = self._paused or read_status(self._folder) != "pausing"
+        return answer
 
     def _do(self, actions: list[Transmit | LookUp]) -> None:
         for action in actions:
@@ -183,6 +231,9 @@ class _OwnerRequest:
         *lines, self._received = (self._received + data).split(b"\n")
         for line in lines:
             self._controller.receive(line, direct=True)
+            event = decode_current(line)
+            ours = event is not None and event.request_id == self._controller.request.request_id
+            self._paused = self._paused or (ours and event is not None and status_of(event) != "pausing")
 
     def _reconnect(self, seconds: float) -> None:
         """Try to reach the owner again, waiting longer each time."""

@@ -136,9 +136,12 @@ class ProcessTree:
         moving += tuple(p.pid for p in outside if not p.stopped and p.state != "D")
         return moving, waiting + tuple(p.pid for p in outside if p.state == "D")
 
-    def not_stopped(self) -> str:
-        """While frozen: a description of processes that still run or wait in the kernel; empty if all are stopped."""
-        until = time.monotonic() + STOPPING_S
+    def not_stopped(self, seconds: float = STOPPING_S) -> str:
+        """While frozen: a description of processes that still run or wait in the kernel; empty if all are stopped.
+
+        A process that was signalled gets this many seconds to stop.
+        """
+        until = time.monotonic() + seconds
         while (unstopped := self.not_frozen())[0] and time.monotonic() < until:
             # Signalled, but not yet stopped.
             time.sleep(STUCK_S)
