@@ -46,24 +46,6 @@ def test_a_bubblewrap_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch, tmp_
     assert "No permissions to create new namespace" in bubblewrap.why_not()
 
 
-def test_a_trial_that_was_begun_early_is_the_answer_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    fake, ran = tmp_path / "bwrap", tmp_path / "ran"
-    fake.write_text(f"#!/bin/sh\necho $* >> {ran}\necho 'bwrap: not here' >&2\nexit 1\n")
-    fake.chmod(0o755)
-    monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: str(fake))
-    bubblewrap.try_early(fenced=False)
-    assert "not here" in bubblewrap.why_not()
-    assert len(ran.read_text().splitlines()) == 1
-    bubblewrap.try_early(fenced=False)
-    assert "not here" in bubblewrap.why_not(fenced=True)
-    assert len(ran.read_text().splitlines()) == 3
-    bubblewrap.try_early(fenced=False)
-    assert decide_containment(asked("off")).line == ""
-    assert len(ran.read_text().splitlines()) == 4
-    assert "not here" in bubblewrap.why_not()
-    assert len(ran.read_text().splitlines()) == 5
-
-
 def test_guard_is_the_default_where_it_works_and_off_says_nothing() -> None:
     assert decide_containment(Config()) == decide_containment(asked("auto"))
     assert decide_containment(Config()).level == ("off" if bubblewrap.why_not() else "guard")

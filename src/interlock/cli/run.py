@@ -99,10 +99,6 @@ def run(
     """
     given = {name: value for name, value in locals().items() if value is not None}
     share_heap()
-    if contain is not ContainOption.off:
-        from ..contain import try_early
-
-        try_early(fenced=contain is ContainOption.fence)
     from .run_start import RunOptions, start_run
 
     start_run(RunOptions(**{name: _plain(value) for name, value in given.items()}))

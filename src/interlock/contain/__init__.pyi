@@ -1,6 +1,4 @@
 from .bubblewrap_check import find_bubblewrap as find_bubblewrap
-from .bubblewrap_check import forget_early as forget_early
-from .bubblewrap_check import try_early as try_early
 from .bubblewrap_check import why_not as why_not
 from .protected_paths import API_PORT as API_PORT
 from .protected_paths import EGRESS_PORT as EGRESS_PORT

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
 from pathlib import Path
 
-from ..core import open_memory_file
-
 TRY_S = 10.0
-MOST_SAID = 10_000
 
 INSTALL = "Install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap)"
 NAMESPACES = Path("/proc/sys/user/max_user_namespaces")
@@ -36,63 +32,15 @@ def why_not(*, fenced: bool = False) -> str:
     program = find_bubblewrap()
     if program is None:
         return f"bubblewrap is not installed. {INSTALL}"
+    words = [*base_words(program, fenced=fenced), "--proc", "/proc", "--", "/bin/sh", "-c", ":"]
     try:
-        status, words = (_pop_early(fenced) or _Trial(program, fenced)).end()
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=TRY_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bubblewrap cannot be run ({error})"
-    if status == 0:
+    if done.returncode == 0:
         return ""
-    said = words.decode("utf-8", "replace").strip().splitlines()
+    said = done.stderr.decode("utf-8", "replace").strip().splitlines()
     return f"{said[-1] if said else 'bubblewrap failed'}. {_advice()}"
-
-
-class _Trial:
-    """Namespaces for a program that does nothing. Its stderr is a memory file, which survives our forks."""
-
-    def __init__(self, program: str, fenced: bool) -> None:
-        self._said = open_memory_file("bubblewrap")
-        words = [*base_words(program, fenced=fenced), "--proc", "/proc", "--", "/bin/sh", "-c", ":"]
-        nothing = subprocess.DEVNULL
-        try:
-            self._process = subprocess.Popen(words, stdin=nothing, stdout=nothing, stderr=self._said)
-        except BaseException:
-            os.close(self._said)
-            raise
-
-    def end(self) -> tuple[int, bytes]:
-        """Its exit status and stderr."""
-        try:
-            return self._process.wait(TRY_S), os.pread(self._said, MOST_SAID, 0)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-            raise
-        finally:
-            os.close(self._said)
-
-
-_early: dict[bool, _Trial] = {}
-
-
-def try_early(*, fenced: bool) -> None:
-    """Start the test for `why_not` now, while the process does other work."""
-    program = find_bubblewrap()
-    if program is not None:
-        with contextlib.suppress(OSError):
-            _early[fenced] = _Trial(program, fenced)
-
-
-def forget_early() -> None:
-    """Wait for tests that were started early and are not needed."""
-    while _early:
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            _early.popitem()[1].end()
-
-
-def _pop_early(fenced: bool) -> _Trial | None:
-    early = _early.pop(fenced, None)
-    forget_early()
-    return early
 
 
 def _advice() -> str:

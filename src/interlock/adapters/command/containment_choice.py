@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ...config import Config
-from ...contain import find_bubblewrap, forget_early, why_not
+from ...contain import find_bubblewrap, why_not
 from ...core import BadInput, user_folder
 from ...link import socket_folders
 
@@ -39,7 +39,6 @@ def decide_containment(config: Config) -> Containment:
     """The containment of this run. Raises BadInput if guard or fence was requested but does not work here."""
     wanted = config.runtime.contain
     if wanted == "off":
-        forget_early()
         return Containment("off")
     missing = why_not(fenced=wanted == "fence")
     if wanted == "fence":
