@@ -162,3 +162,14 @@ def test_our_own_options_are_ours_wherever_they_stand(interlock: Interlock) -> N
         assert json.loads(done.stdout)["command"] == "git push --force"
     done = interlock("--json", "--", "npm", "ls", "--json")
     assert json.loads(done.stdout)["command"] == "npm ls --json"
+
+
+def test_explain_shows_how_a_command_is_read(interlock: Interlock) -> None:
+    shown = interlock("--explain", "rm -rf build && pytest | tail; node -e 1").stdout.decode()
+    for text in ("rm -rf build", "delete build", "tests by pytest; its exit status is hidden", "code in javascript"):
+        assert text in shown
+    answer = json.loads(interlock("--explain", "--json", "ls a").stdout)
+    assert answer["reading"]["effects"] == [
+        {"verb": "read", "target": "a", "zone": "workspace", "by": "ls", "file": True}
+    ]
+    assert "reading" not in json.loads(interlock("--json", "ls a").stdout)

@@ -13,3 +13,4 @@ from .model import Write as Write
 from .model import Zone as Zone
 from .reading import read_call as read_call
 from .reading import read_script as read_script
+from .reading import teach as teach

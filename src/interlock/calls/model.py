@@ -18,7 +18,7 @@ CheckKind = Literal["tests", "lint", "types", "build", "endpoint", "push", "comm
 How = Literal["whole", "append", "part"]
 
 
-class Effect(Struct, frozen=True, gc=False, omit_defaults=True, array_like=True):
+class Effect(Struct, frozen=True, gc=False, omit_defaults=True):
     """One thing that a call does to one target. `by` is the program or function that does it.
 
     `server` is the machine, database or account that it is done to, where the call names one. `file`: the target is the
@@ -34,7 +34,7 @@ class Effect(Struct, frozen=True, gc=False, omit_defaults=True, array_like=True)
     file: bool = False
 
 
-class Write(Struct, frozen=True, gc=False, omit_defaults=True, array_like=True):
+class Write(Struct, frozen=True, gc=False, omit_defaults=True):
     """Text that a call puts into a file: all of it, more at its end, or a part of it (`old` is what it replaces)."""
 
     path: str
@@ -43,7 +43,7 @@ class Write(Struct, frozen=True, gc=False, omit_defaults=True, array_like=True):
     old: str = ""
 
 
-class Program(Struct, frozen=True, omit_defaults=True, array_like=True):
+class Program(Struct, frozen=True, omit_defaults=True):
     """One program that a call runs, behind its wrappers.
 
     `via` are the wrappers, outermost first. `decides`: the script succeeds only if this program does. `into` are the
@@ -72,7 +72,7 @@ class Program(Struct, frozen=True, omit_defaults=True, array_like=True):
         return self.words[0]
 
 
-class Check(Struct, frozen=True, omit_defaults=True, array_like=True):
+class Check(Struct, frozen=True, omit_defaults=True):
     """A check that a call runs, what it is limited to, and whether the call's exit status is the check's.
 
     `text` is the program with its words; `into` are the programs that its output goes to.
@@ -87,14 +87,14 @@ class Check(Struct, frozen=True, omit_defaults=True, array_like=True):
     cwd: str = ""
 
 
-class Wait(Struct, frozen=True, gc=False, omit_defaults=True, array_like=True):
+class Wait(Struct, frozen=True, gc=False, omit_defaults=True):
     """The call sleeps for some seconds (0: not known), asks how something is that runs elsewhere, or limits itself."""
 
     how: Literal["sleeps", "polls", "limits"]
     seconds: float = 0.0
 
 
-class Inline(Struct, frozen=True, gc=False, omit_defaults=True, array_like=True):
+class Inline(Struct, frozen=True, gc=False, omit_defaults=True):
     """Code inside a call in a language that is not read."""
 
     language: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from functools import lru_cache
+from pathlib import Path
 
 import msgspec
 
@@ -14,7 +15,7 @@ from .python import read_python
 from .scope import MAX_TEXT, Scope
 from .shell import ShellReader
 from .sql import BARE, read_sql
-from .table import LOOKING, LOOKS_ONLY, word_set
+from .table import LOOKING, LOOKS_ONLY, read_table, shipped, use_table, word_set
 from .tools import (
     ANSWERS,
     CODES,
@@ -100,6 +101,13 @@ def _read_script(command: str, cwd: str, workspace: str, read_file: ReadFile | N
 
 _cached = lru_cache(2_048)(_read_script)
 _cached_long = lru_cache(16)(_read_script)
+
+
+def teach(path: str) -> None:
+    """Use a user's table of programs beside the shipped one, in this process. Raises BadInput."""
+    use_table(shipped().with_rows(read_table(Path(path).expanduser())))
+    _cached.cache_clear()
+    _cached_long.cache_clear()
 
 
 def key_of(name: str, arguments: dict[str, object]) -> str:

@@ -88,12 +88,21 @@ def read_table(path: Path) -> dict[str, object]:
                 raise ValueError("the names of programs are one text without quotes")
             as_row(row, Row())
         except (ValueError, TypeError, AttributeError) as error:
-            raise BadInput(str(error), where=f"{path}, {names!r}", todo="See `interlock programs --help`.") from None
+            raise BadInput(str(error), where=f"{path}, {names!r}", todo="See docs/programs.md.") from None
     return given
 
 
+_in_use: list[Table] = []
+
+
+def use_table(table: Table) -> None:
+    """Read calls with this table from now on."""
+    _in_use[:] = [table]
+
+
 def row_for(program: str) -> Row:
-    return shipped().row(program)
+    """The row of a program in the table in use."""
+    return (_in_use[0] if _in_use else shipped()).row(program)
 
 
 def split_line(row: Row, args: tuple[str, ...]) -> Line:

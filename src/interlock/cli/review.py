@@ -12,6 +12,7 @@ import msgspec
 import typer
 from typer import Argument, Option
 
+from ..calls import CallReading, read_script
 from ..core import BadInput, Review, from_json
 from .app import new_app
 from .output import print_json, say_error
@@ -56,6 +57,7 @@ class ReviewOutput(msgspec.Struct, frozen=True):
     rules: tuple[str, ...]
     reason: str
     instead: str
+    reading: CallReading | msgspec.UnsetType | None = msgspec.UNSET
 
 
 @app.command(context_settings={"ignore_unknown_options": True})
@@ -64,6 +66,9 @@ def review(
         list[str], Argument(help="A command, preferably in quotes or after --; - reads JSON lines from standard input.")
     ],
     json: Annotated[bool, Option("--json", help="One JSON document.")] = False,
+    explain: Annotated[
+        bool, Option("--explain", help="Show how the command is read: programs, effects, checks, what is not read.")
+    ] = False,
     cwd: Annotated[
         str | None, Option(help="Where it would run; default: the workspace, or the current folder.")
     ] = None,
@@ -92,9 +97,13 @@ def review(
     check(text)
     found = judge.review(text, cwd=cwd or workspace or str(Path.cwd()), workspace=workspace)
     if json:
-        print_json(as_answer(text, found))
+        print_json(
+            msgspec.structs.replace(as_answer(text, found), reading=reading_of(text) if explain else msgspec.UNSET)
+        )
     else:
         print_review(shown(text), found)
+        if explain:
+            print_reading(reading_of(text))
     raise typer.Exit(1 if found.verdict == "block" else 0)
 
 
@@ -170,6 +179,57 @@ def shown(command: str) -> str:
     from ..redact import redact_text
 
     return redact_text(command)
+
+
+def reading_of(command: str) -> CallReading:
+    """How a command is read, without its secrets, relative to where it would run."""
+    return read_script(shown(command))
+
+
+def print_reading(reading: CallReading) -> None:
+    """Print what a command runs and does, line by line."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from .console import Console
+
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, lines in explained(reading):
+        for line in lines or ["none"]:
+            table.add_row(name, Text(line))
+            name = ""
+    Console(highlight=False).print(table)
+
+
+def explained(reading: CallReading) -> Iterator[tuple[str, list[str]]]:
+    """The parts of a reading, in words."""
+    yield (
+        "runs",
+        [
+            f"{' '.join(program.words)}{f'  (through {chr(44).join(program.via)})' if program.via else ''}"
+            for program in reading.programs
+        ],
+    )
+    yield (
+        "effects",
+        [
+            f"{effect.verb} {effect.target}  ({effect.zone}{'' if effect.extent == 'one' else f', {effect.extent}'})"
+            for effect in reading.effects
+        ],
+    )
+    if reading.checks:
+        hidden = "; its exit status is hidden"
+        yield "checks", [f"{check.kind} by {check.runner}{'' if check.decides else hidden}" for check in reading.checks]
+    if reading.waits:
+        yield "waits", [f"{wait.how}{f' {wait.seconds:g} s' if wait.seconds else ''}" for wait in reading.waits]
+    if reading.inline:
+        yield "not read", [f"code in {inline.language}" for inline in reading.inline]
+    if reading.unread:
+        yield "not read", [f"what follows the error: {reading.unread}"]
+    if reading.concealed:
+        yield "concealed", [reading.concealed]
 
 
 def print_review(command: str, review: Review) -> None:

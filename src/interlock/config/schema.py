@@ -154,6 +154,7 @@ class Review(Section, frozen=True, kw_only=True):
         RationalityLevels, Meta(description="Rationality at which a step counts as medium or high.")
     ] = RationalityLevels()
     rules_path: Annotated[str | None, Meta(description="A YAML file, or a folder of them, with your own rules.")] = None
+    programs_path: Annotated[str | None, Meta(description="A YAML file that says what your own programs do.")] = None
     ask: Annotated[
         bool, Meta(description="Rules with ask: true wait for a person; if false, their verdict applies at once.")
     ] = True

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..core import user_folder, write_whole
 from .schema import Config
 
-NAMED_FILES = ("review.rules_path", "interventions.soft_correction.custom_prompts_path")
+NAMED_FILES = ("review.rules_path", "review.programs_path", "interventions.soft_correction.custom_prompts_path")
 """Keys that name further files, which the consent covers as well."""
 
 HIGHER = {"detect.sensitivity": ("low", "medium", "high"), "runtime.on_tamper": ("warn", "pause", "stop"),

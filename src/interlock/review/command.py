@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from ..calls import teach
 from ..config import Review as ReviewConfig
 from ..core import Review
 from .judgement import judge_script, read_text
@@ -18,6 +19,8 @@ class CommandReviewer:
     def __init__(self, config: ReviewConfig | None = None, *, rules_path: str | None = None) -> None:
         self._config = config or ReviewConfig()
         self._rules = rule_set(rules_path or self._config.rules_path)
+        if self._config.programs_path:
+            teach(self._config.programs_path)
 
     def review(self, command: str, *, cwd: str | None = None, workspace: str | None = None) -> Review:
         """Review one command. Without a workspace, the working directory is used if it is a project's."""

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..calls import teach
 from ..config import RationalityLevels, RiskLevels
 from ..config import Review as ReviewConfig
 from ..core import Context, Review, Step, Tool, Verdict, from_json
@@ -80,6 +81,8 @@ class Reviewer:
         self._restorable, self._contained = restorable, contained
         self._workspace = workspace or context.workspace
         self._rules = rules or rule_set(config.rules_path, private)
+        if config.programs_path:
+            teach(config.programs_path)
         self._state = ReviewerState()
         self.check: CallCheck | None = None
         self.context = context
