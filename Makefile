@@ -67,6 +67,7 @@ check: setup ## lint, types, layers, built files
 	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/interfaces.py
+	$(BIN)/python scripts/opens_and_starts.py
 	$(BIN)/python scripts/web_build.py --check
 	$(BIN)/python scripts/cli_reference.py --check
 

@@ -12,6 +12,9 @@ from ..process import ProcessTree
 LONG_S = 20.0
 """A longer hold also freezes the processes, even if a step is held: agents give up waiting for an answer."""
 
+AGAIN = 3
+"""How often processes must have continued during one pause to be named."""
+
 STARTING_S = 5.0
 """How long the start of a command may take."""
 
@@ -33,6 +36,7 @@ class RunProcessTree:
         self._lock = threading.RLock()
         self._paused = False
         self._frozen = False
+        self._again = 0
         self._limits: Limits | None = None
         self.not_held: tuple[str, ...] = ()
         self.on_frozen: Callable[[], None] = lambda: None
@@ -89,13 +93,23 @@ class RunProcessTree:
             self.tree.freeze()
             return self.tree.not_stopped()
 
-    def keep_still(self, held_s: float) -> None:
-        """Enforce a pause: refreeze processes that a shell's `fg` continued, and freeze them during a long hold."""
+    def keep_still(self, held_s: float) -> str:
+        """Enforce a pause: refreeze processes that a shell's `fg` continued, and freeze them during a long hold.
+
+        Returns a description of those that continue again and again.
+        """
         with self._lock:
             if self.tree is None or not self._paused:
-                return
-            if (self._frozen and not self.tree.frozen()) or (not self._frozen and held_s > LONG_S):
-                self.freeze()
+                self._again = 0
+                return ""
+            moved = self._frozen and not self.tree.frozen()
+            self._again += moved
+            if moved and self._again >= AGAIN:
+                moving = self.tree.not_frozen()[0]
+                return self.freeze() or f"they continue themselves while paused: {self.tree.describe(moving)}"
+            if moved or (not self._frozen and held_s > LONG_S):
+                return self.freeze()
+            return ""
 
     @contextmanager
     def frozen(self) -> Iterator[None]:

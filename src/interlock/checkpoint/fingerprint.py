@@ -12,17 +12,18 @@ import subprocess
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from pathlib import Path
 from threading import Thread
 from typing import NamedTuple
 
+from ..core import pin_programs, verified
 from .entry import SECOND
 from .folder_descent import Descent
 from .locations import ExclusionPolicy
 from .scan import without_gc
 from .tree import WorkspaceTree, join
 
-FIND = Path("/usr/bin/find")
+FIND = "/usr/bin/find"
+pin_programs(FIND)
 
 FORM = "%y %i %m %s %T@ %C@ %p\\0"
 """The format in which `find` writes the same as `_record`."""
@@ -148,13 +149,15 @@ def _list_below(root: int, folders: list[str]) -> list[bytes] | None:
     """The records of everything below some folders; None if there is no suitable `find`."""
     if not folders:
         return []
-    if not FIND.exists():
+    try:
+        find = verified(FIND)
+    except OSError:
         return None
     outputs: list[bytes] = []
     with ExitStack() as stack:
         running = []
         for share in filter(None, (folders[at::SHARES] for at in range(SHARES))):
-            command = [str(FIND), *(f"./{folder}" for folder in share), "-mindepth", "1", "-printf", FORM]
+            command = [find, *(f"./{folder}" for folder in share), "-mindepth", "1", "-printf", FORM]
             try:
                 process = stack.enter_context(
                     subprocess.Popen(

@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 from rich.text import Text
 
 from ..checkpoint import FORCIBLE, Change, LeftAlone, Restored, RestorePlan
-from ..core import CheckpointInfo
+from ..core import CheckpointInfo, printable_path
 from ..report import size
 from .console import Console, new_table
 from .output import ROOMY, many, print_table
@@ -60,7 +60,7 @@ def print_checkpoint(console: Console, info: CheckpointInfo) -> None:
         elif name == "last_error_time" and value is not None:
             value = moment(value)
         elif name == "not_covered":
-            value = "".join(f"\n  {line}" for line in info.not_covered) or "nothing excluded"
+            value = "".join(f"\n  {printable_path(line)}" for line in info.not_covered) or "nothing excluded"
         if value not in (None, ""):
             console.print(Text(f"{name.replace('_', ' '):<16}{value}"))
 
@@ -70,7 +70,7 @@ def print_changes(console: Console, changes: Sequence[Change], *, everything: bo
     shown = changes if everything else changes[:SHOWN]
     for change in shown:
         sign, style = _SIGNS[change.kind]
-        console.print(Text(f"  {sign} {change.path}", style=style))
+        console.print(Text(f"  {sign} {printable_path(change.path)}", style=style))
     if len(changes) > len(shown):
         console.print(Text(f"  and {len(changes) - len(shown):,} more"))
 
@@ -87,7 +87,7 @@ def print_plan(console: Console, plan: RestorePlan, *, advise: bool = True) -> N
     if plan.not_covered:
         console.print(Text(f"The checkpoint does not cover {many(len(plan.not_covered), 'path')}:"))
         for line in plan.not_covered[:SHOWN]:
-            console.print(Text(f"  {line}", style="dim"))
+            console.print(Text(f"  {printable_path(line)}", style="dim"))
 
 
 def print_restored(console: Console, done: Restored, what: str, said: RestorePlan | None = None) -> None:
@@ -95,7 +95,7 @@ def print_restored(console: Console, done: Restored, what: str, said: RestorePla
     console.print(Text(f"{what}: {many(len(done.changed), 'path')} changed, {_verified(done)}."))
     print_left(console, [left for left in done.left_alone if said is None or left not in said.left_alone])
     for wrong in done.wrong:
-        console.print(Text(f"  {wrong.path}: {wrong.reason}", style="red"))
+        console.print(Text(f"  {printable_path(wrong.path)}: {wrong.reason}", style="red"))
     console.print(Text("Revert this with: interlock undo", style="dim"))
 
 
@@ -109,7 +109,7 @@ def print_left(console: Console, left: Iterable[LeftAlone], *, advise: bool = Tr
     if lines:
         console.print(Text(f"Left alone, {many(len(lines), 'path')}:"))
         for one in lines[:SHOWN]:
-            console.print(Text(f"  {one.path}: {one.reason}", style="yellow"))
+            console.print(Text(f"  {printable_path(one.path)}: {one.reason}", style="yellow"))
         for why in FORCIBLE if advise else ():
             if any(one.reason == why for one in lines):
                 console.print(Text(f"Add --force to include what is {why} too."))

@@ -12,7 +12,7 @@ import typer
 from msgspec import Struct
 from typer import Option
 
-from ..core import InterlockError, install_command
+from ..core import InterlockError, find_program, install_command
 from .app import new_app
 from .output import print_json
 
@@ -51,8 +51,9 @@ def examine() -> Iterator[DoctorCheck]:
     yield from _processes()
     yield _containment()
     yield _hooks()
-    git = shutil.which("git")
-    yield DoctorCheck("git", "ok" if git else "missing", git or "not installed; only for diffs of nested repositories")
+    git = find_program("git")
+    words = git.path if git is not None else "not installed; only for diffs of nested repositories"
+    yield DoctorCheck("git", "ok" if git is not None else "missing", words)
     for module, extra, purpose in EXTRAS:
         yield _extra(module, extra, purpose)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 from typer import Argument, Option
 
-from ..core import InterlockError
+from ..core import InterlockError, write_output
 from .output import print_json, say_error
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def write_report(run_folder: Path, config: Config, target: Path | None) -> Path 
     try:
         with Story.open(RunFolder(run_folder)) as story:
             changes = read_changes(story.checkpoints, story.spec.workspace, config)
-            page.write_text(render(gather(story, changes, albums=albums), "html"), encoding="utf-8")
+            write_output(page, render(gather(story, changes, albums=albums), "html"))
     except (InterlockError, OSError) as error:
         say_error(f"the report could not be written ({error})")
         return None

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from ..core import BadInput
+from ..core import BadInput, write_output
 from .app import new_app
 from .completion import offer_runs
 from .output import say
@@ -56,7 +56,7 @@ def report(
     if target is None:
         sys.stdout.write(text)
         return
-    target.write_text(text, encoding="utf-8")
+    write_output(target, text)
     say(f"{target}: {len(text.encode()) / 1024:,.0f} KB")
 
 

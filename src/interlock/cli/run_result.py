@@ -15,11 +15,13 @@ from msgspec.structs import replace
 from ..adapters.command import Finished, Launch, die_of, run_command
 from ..adapters.hooks import recognise
 from ..adapters.proxy import OPENAI, Proxied, find_upstreams, stand_ins
-from ..core import BadInput, InterlockError, printable
+from ..core import BadInput, InterlockError, LaterFile, printable, printable_path
 from .contract_options import show_contract
 from .output import many, say_error, spent
 
 SHOWN_FILES = 5
+LOGINS = {"claude-code": ("anthropic",), "codex": (OPENAI,), "gemini": ("gemini",)}
+"""The API of each client that a file may log in."""
 
 
 def launch_and_exit(launch: Launch, summary: Path | None, *, proxy: bool | None = None) -> NoReturn:
@@ -31,9 +33,10 @@ def launch_and_exit(launch: Launch, summary: Path | None, *, proxy: bool | None 
         why = "the proxy" if launch.spec.adapter == ProxyAdapter.name else "its hooks"
         raise BadInput(f"--steps stdout: the steps of this command come from {why}", todo="Leave --steps out.")
     show_contract(launch.context, launch.config)
+    later = _open_later(summary) if summary is not None else None
     finished = run_command(launch)
-    if summary is not None:
-        _write(summary, finished)
+    if later is not None and summary is not None:
+        _write(later, summary, finished)
     _print(finished)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
@@ -79,14 +82,22 @@ def with_proxy(launch: Launch, wanted: bool | None) -> Launch:
     keys = stand_ins(os.environ, upstreams) if fenced else {}
     if fenced and launch.wiring is not None and not keys:
         say_error("key not hidden: the client's login is in a file that the agent can read")
-    return replace(launch, spec=spec, proxied=Proxied(upstreams, token_urlsafe(12), keys))
+    login = LOGINS.get(launch.wiring.client, tuple(upstreams)) if launch.wiring is not None else ()
+    return replace(launch, spec=spec, proxied=Proxied(upstreams, token_urlsafe(12), keys, fenced, login))
 
 
-def _write(path: Path, finished: Finished) -> None:
+def _open_later(path: Path) -> LaterFile:
+    try:
+        return LaterFile(path)
+    except OSError as error:
+        raise BadInput(f"the summary cannot be written there ({error.strerror})", where=str(path)) from None
+
+
+def _write(later: LaterFile, path: Path, finished: Finished) -> None:
     body = msgspec.to_builtins(finished)
     body.pop("say", None)
     try:
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(body), indent=2) + b"\n")
+        later.write(msgspec.json.format(msgspec.json.encode(body), indent=2) + b"\n")
     except OSError as error:
         say_error(f"{path}: the summary cannot be written ({error.strerror})")
 
@@ -117,7 +128,7 @@ def _print(run: Finished) -> None:
 def _files(what: str, paths: Sequence[str]) -> list[str]:
     """One line about these files, or none."""
     more = len(paths) - SHOWN_FILES
-    named = ", ".join(paths[:SHOWN_FILES]) + (f" and {more} more" if more > 0 else "")
+    named = ", ".join(map(printable_path, paths[:SHOWN_FILES])) + (f" and {more} more" if more > 0 else "")
     return [f"{many(len(paths), 'file')} {what}: {named}"] if paths else []
 
 

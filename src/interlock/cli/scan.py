@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
 import typer
 from typer import Argument, Option
 
-from ..core import BadInput, usable_cores
+from ..core import BadInput, usable_cores, write_output
 from .app import new_app
 from .output import json_text, say_error
 
@@ -90,7 +90,7 @@ def scan(
     if not json and (traces or not bad):
         print_total(traces, scanner.steps, found, unsaid)
     if picture is not None and html is not None:
-        Path(html).write_text(picture.render(), encoding="utf-8")
+        write_output(Path(html), picture.render())
     raise typer.Exit(2 if bad else 1 if found else 0)
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Annotated
 
 from typer import Option
 
-from ..core import InterlockError
+from ..core import InterlockError, run_program
 from .app import new_app
 from .output import print_json, say, say_error
 
@@ -130,7 +128,7 @@ WantedBy=default.target
 
 def unit_text(config: Path | None = None) -> str:
     """The unit, for the interpreter that runs now."""
-    words = [sys.executable, "-m", "interlock", "serve", *(("--config", str(config.resolve())) if config else ())]
+    words = [sys.executable, "-P", "-m", "interlock", "serve", *(("--config", str(config.resolve())) if config else ())]
     return TEMPLATE.format(command=" ".join(map(_quoted, words)))
 
 
@@ -149,10 +147,12 @@ def set_up_service(config: Path | None = None) -> list[str]:
     except OSError as error:
         raise InterlockError(f"the unit cannot be written ({error.strerror})", where=str(path)) from None
     done = [f"wrote {path}"]
-    control = shutil.which("systemctl")
     for words in (("daemon-reload",), ("enable", "--now", UNIT)):
-        command = ["systemctl", "--user", *words]
-        if control is None or subprocess.run(command, capture_output=True, check=False).returncode:
+        try:
+            failed = run_program(["systemctl", "--user", *words]).returncode != 0
+        except OSError:
+            failed = True
+        if failed:
             return [*done, f"systemd did not respond; once it does: systemctl --user enable --now {UNIT}"]
     done.append(f"enabled and started {UNIT}")
     return [*done, "to keep it running while you are logged out: loginctl enable-linger"]

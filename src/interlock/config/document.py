@@ -8,6 +8,7 @@ import yaml
 from yaml.constructor import ConstructorError, SafeConstructor
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from ..core import open_regular
 from .problem import ConfigProblem
 
 MAX_BYTES = 256 * 1024
@@ -34,7 +35,7 @@ def read(path: Path) -> Node | None:
     """The outermost node of a file; None if it is empty. Raises Unreadable."""
     source = str(path)
     try:
-        with path.open("rb") as file:
+        with open_regular(path, links=True) as file:
             content = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise _unreadable(source, "the file does not exist", todo="Create one with interlock config init.") from None

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..core import user_folder, write_whole
+from ..core import read_small, user_folder, write_whole
 from .schema import Config
 
 NAMED_FILES = ("review.rules_path", "review.programs_path", "interventions.soft_correction.custom_prompts_path")
@@ -151,7 +151,7 @@ def _read() -> dict[str, str]:
     import json
 
     try:
-        known = json.loads(trust_file().read_text())
+        known = json.loads(read_small(trust_file(), links=True))
     except (OSError, ValueError):
         return {}
     return known if isinstance(known, dict) else {}
@@ -159,7 +159,7 @@ def _read() -> dict[str, str]:
 
 def _content(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return read_small(file, links=True)
     except OSError:
         return b""
 

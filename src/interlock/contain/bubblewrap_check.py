@@ -6,6 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from ..core import pin_programs, verified
+
 TRY_S = 10.0
 
 INSTALL = "Install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap)"
@@ -15,9 +17,11 @@ CLONE = Path("/proc/sys/kernel/unprivileged_userns_clone")
 
 
 def find_bubblewrap() -> str | None:
-    """The path of bwrap."""
-    paths = (os.path.join(folder, "bwrap") for folder in os.get_exec_path() if folder)  # noqa: PTH118  as it is called
-    return next((path for path in paths if os.access(path, os.X_OK) and os.path.isfile(path)), None)  # noqa: PTH113
+    """The path of bwrap, which the sandbox protects; None if it is missing or was replaced."""
+    try:
+        return verified("bwrap")
+    except OSError:
+        return None
 
 
 def base_words(program: str, *, fenced: bool = False) -> tuple[str, ...]:
@@ -29,6 +33,7 @@ def base_words(program: str, *, fenced: bool = False) -> tuple[str, ...]:
 
 def why_not(*, fenced: bool = False) -> str:
     """Why namespaces cannot be created, and how to fix it; empty if it works."""
+    pin_programs("bwrap", protected=True)
     program = find_bubblewrap()
     if program is None:
         return f"bubblewrap is not installed. {INSTALL}"

@@ -94,6 +94,11 @@ def printable(text: str) -> str:
     return text if text.isascii() and text.isprintable() else _surrogates(text).translate(HARMLESS)
 
 
+def printable_path(path: str) -> str:
+    """A path on one line: a line break in a name must not look like a line of ours. The workspace itself is a dot."""
+    return printable(path).replace("\n", "\N{REPLACEMENT CHARACTER}") or "."
+
+
 def _surrogates(text: str) -> str:
     """Replace surrogates: file names may contain bytes that are not text, which no stream accepts."""
     try:

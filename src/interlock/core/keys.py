@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from msgspec import Struct
 
 from .errors import BadInput, NotFound
-from .files import user_folder
+from .files import read_small, user_folder
 
 if TYPE_CHECKING:
     from nacl.signing import VerifyKey
@@ -120,7 +120,7 @@ def load_key(path: Path | None = None) -> SigningKey | None:
 def _read_text(file: Path, what: str) -> str | None:
     """The text of a file; None if it does not exist, BadInput if it cannot be read."""
     try:
-        return file.read_text(encoding="utf-8")
+        return read_small(file, links=True).decode()
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:

@@ -16,7 +16,7 @@ import msgspec
 import psutil
 from msgspec import Struct
 
-from ..core import InvalidState, from_json
+from ..core import InvalidState, from_json, verified
 from .accessibility import enable_accessibility
 from .windows import DisplayGone, WindowSystem
 
@@ -122,6 +122,7 @@ class Programs:
             try:
                 process = subprocess.Popen(
                     list(argv),
+                    executable=verified(argv[0]),
                     env=dict(environment),
                     stdin=subprocess.DEVNULL,
                     stdout=output,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 import threading
 import time
@@ -14,7 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ..core import InterlockError
+from ..core import InterlockError, find_program
 from .accessibility import Accessibility
 from .display import Programs, VirtualDisplay, wait_until
 from .input import create_input_backend
@@ -71,7 +70,8 @@ def examine(display: str | None = None) -> Iterator[GuiCheck]:
 
 def _programs() -> Iterator[GuiCheck]:
     for program, (package, purpose) in PROGRAMS.items():
-        path = shutil.which(program)
+        found = find_program(program)
+        path = found.path if found is not None else None
         todo = "" if path else f"Install Debian's {package}"
         yield GuiCheck(program, "ok" if path else "missing", path or f"not installed; for {purpose}", todo)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from abc import ABC, abstractmethod
 
-from ..core import BadInput, InterlockError, InvalidState
+from ..core import BadInput, InterlockError, InvalidState, run_program
 from .windows import WindowSystem
 
 
@@ -149,7 +148,7 @@ class XdotoolInput(DisplayInput):
     name = "xdotool"
 
     def __init__(self, display: str | None = None) -> None:
-        self._environment = os.environ | ({"DISPLAY": display} if display else {})
+        self._environment = {"DISPLAY": display} if display else None
         self._run("getdisplaygeometry")
         self._windows = WindowSystem(display)
 
@@ -174,14 +173,8 @@ class XdotoolInput(DisplayInput):
 
     def _run(self, *arguments: str, given: str = "") -> str:
         try:
-            done = subprocess.run(
-                ["xdotool", *arguments],
-                env=self._environment,
-                input=given.encode(),
-                capture_output=True,
-                timeout=TIMEOUT_S,
-                check=False,
-            )
+            words = ["xdotool", *arguments]
+            done = run_program(words, env=self._environment, given=given.encode(), timeout=TIMEOUT_S)
         except FileNotFoundError:
             raise InputError("xdotool is not installed", todo="Install Debian's xdotool.") from None
         except (OSError, subprocess.TimeoutExpired) as error:

@@ -11,7 +11,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from ..core import BadInput, from_json, from_plain
+from ..core import BadInput, from_json, from_plain, read_small
 
 T = TypeVar("T")
 
@@ -80,7 +80,7 @@ def read_session(source: str | Path | Mapping[str, object] | ReplaySession) -> R
         return _checked(_convert(source, "session"), "session")
     path = Path(source).expanduser()
     try:
-        raw = from_json(path.read_bytes())
+        raw = from_json(read_small(path, links=True))
     except OSError as error:
         raise BadInput(f"cannot read the session ({error.strerror})", where=str(path)) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -115,7 +115,7 @@ def inside(workspace: Path, path: str) -> Path:
 def read_text(path: Path) -> str | None:
     """A file's text; None if it does not exist or is not UTF-8."""
     try:
-        return path.read_bytes().decode("utf-8")
+        return read_small(path).decode("utf-8")
     except (OSError, UnicodeDecodeError):
         return None
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..core import BadInput
+from ..core import BadInput, read_small
 from ..journal_records import FileComparison, MatchStatus, VerificationResult
 from .session import ReplaySession, expected_content, inside, normalise
 from .similarity import differ, similarity
@@ -51,7 +51,7 @@ class FileVerifier:
         lines = len(expected.splitlines())
         target = inside(self.workspace_root, name)
         try:
-            actual = target.read_bytes().decode("utf-8")
+            actual = read_small(target).decode("utf-8")
         except FileNotFoundError:
             return FileComparison(name, False, 0.0, "missing", [], lines, 0)
         except UnicodeDecodeError as error:

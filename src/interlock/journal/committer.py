@@ -10,7 +10,7 @@ from pathlib import Path
 
 import apsw
 
-from ..core import FILE_MODE, SigningKey, allocate, owner_key, sync_data
+from ..core import FILE_MODE, OWN_FILE, SigningKey, allocate, owner_key, sync_data
 from .database import (
     KEPT_WAL_BYTES,
     SHORT_BYTES,
@@ -140,7 +140,7 @@ class Committer:
             self._probe_again, self._refused_at = now + PROBE_S, -1
             probe = f"{self._path}-probe"
             try:
-                handle = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+                handle = os.open(probe, OWN_FILE, FILE_MODE)
                 try:
                     allocate(handle, 2 * SHORT_BYTES)
                 finally:
@@ -215,7 +215,7 @@ class Committer:
         if self._is_fully_reserved or not self._connection.filename_wal:
             return False
         with contextlib.suppress(OSError):
-            handle = os.open(self._connection.filename_wal, os.O_WRONLY | os.O_CLOEXEC)
+            handle = os.open(self._connection.filename_wal, OWN_FILE & ~os.O_CREAT)
             try:
                 size, free = os.fstat(handle).st_size, free_bytes(os.fstatvfs(handle))
                 room = KEPT_WAL_BYTES if free >= LARGE_DISK else reservable_bytes(free + size, PIECE_BYTES)
@@ -317,7 +317,7 @@ class SpareFile:
         with contextlib.suppress(OSError):
             free = free_bytes(os.statvfs(path.parent))
             if SHORT_BYTES < free < SMALL_DISK:
-                handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+                handle = os.open(path, OWN_FILE, FILE_MODE)
                 try:
                     allocate(handle, reservable_bytes(free, SPARE_BYTES))
                 finally:

@@ -13,11 +13,12 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ..core import msgpack_decoder, write_whole
+from ..core import msgpack_decoder, read_small, write_whole
 from .folder import RunFolder
 from .summary import RunSummary
 
 NAME = ".index"
+LARGEST = 1 << 28
 VERSION = 1
 
 Stamp = tuple[int, int, int]
@@ -74,7 +75,7 @@ class Index:
 
     def _load(self) -> dict[str, _Known]:
         try:
-            read = _DECODER.decode(self._file.read_bytes())
+            read = _DECODER.decode(read_small(self._file, LARGEST))
         except (OSError, msgspec.MsgspecError):
             return {}
         return read.runs if read.version == VERSION else {}

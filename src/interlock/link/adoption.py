@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
+from ..core import own_command
 from ..journal import RunFolder, has_front, parked_runs
 
 FRONT = "interlock.adapters.command.adoption"
@@ -14,7 +14,7 @@ FRONT = "interlock.adapters.command.adoption"
 def adopt(folder: RunFolder) -> None:
     """Start a separate process that takes over the run."""
     subprocess.Popen(
-        [sys.executable or "python3", "-P", "-m", FRONT, str(folder.path)],
+        own_command(FRONT, str(folder.path)),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from ..control import Desired
-from ..core import Applied, InterlockError, Status, from_json, read_small, sync_data
+from ..core import OWN_FILE, Applied, InterlockError, Status, from_json, read_small, sync_data
 
 SIZE = 128
 SOON_S = 0.02
@@ -43,7 +43,7 @@ def read_gate(path: Path) -> GateState | None:
     """Read the file; None if there is none, which means open."""
     for attempt in range(TRIES):
         try:
-            data = read_small(path, SIZE)
+            data = read_small(path, SIZE, links=True)
         except FileNotFoundError:
             return None
         except OSError:
@@ -145,7 +145,7 @@ def _open(path: Path) -> int:
     if not path.is_file() or path.is_symlink():
         # Never write to, or wait for, whatever replaced it.
         path.unlink(missing_ok=True)
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    return os.open(path, OWN_FILE, 0o600)
 
 
 def _line(status: Status, revision: int, is_shut: bool) -> bytes:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ..config import Hub as HubSettings
-from ..core import BadInput, InterlockError, MissingExtra
+from ..core import BadInput, InterlockError, MissingExtra, read_small
 from .hub_address import check_urls
 from .hub_session import HubSession, SessionLost, parse_headers, reason_of
 from .hub_signing import Signing
@@ -181,7 +181,7 @@ def credentials(settings: HubSettings, signing: Signing) -> dict[str, object]:
         # Only this key may listen here, by the permissions that `interlock hub config` gives it.
         found["inbox_prefix"] = f"_INBOX.{own.public}"
     if settings.token_file:
-        found["token"] = Path(_existing(settings.token_file, "hub.token_file")).read_text().strip()
+        found["token"] = read_small(_existing(settings.token_file, "hub.token_file"), links=True).decode().strip()
     if settings.tls:
         unknown = set(settings.tls) - {"ca_file", "cert_file", "key_file"}
         if unknown:

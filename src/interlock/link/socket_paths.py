@@ -7,7 +7,7 @@ import socket
 import stat
 from pathlib import Path
 
-from ..core import InterlockError, read_small
+from ..core import InterlockError, read_small, write_whole
 
 MAX_SOCKET_PATH = 107
 """Bytes of a socket's path; the kernel allows 108 with the terminating NUL."""
@@ -69,9 +69,7 @@ def listen(path: Path, backlog: int = 128) -> socket.socket:
 
 def note_socket(folder: Path, path: Path) -> None:
     """Record in the run's folder where its socket is."""
-    draft = folder / f".{SOCKET_NOTE}.{os.getpid()}"
-    draft.write_text(f"{path}\n")
-    draft.replace(folder / SOCKET_NOTE)
+    write_whole(folder / SOCKET_NOTE, f"{path}\n".encode())
 
 
 def noted_socket(folder: Path) -> Path | None:

@@ -30,6 +30,15 @@ FULL_S = 0.05
 SETTLE_POLL_S = 0.01
 JOIN_S = 1.0
 
+LARGE = 4 * 1024 * 1024
+"""Lines that are longer are read and answered AT_ONCE at a time: each takes several times its size."""
+
+AT_ONCE = 3
+REST_S = 30.0
+"""How long the rest of such a line may take."""
+
+SIGN_S = 1.0
+
 log = logging.getLogger("interlock")
 
 
@@ -73,6 +82,7 @@ class ThreadedLineServer:
     ) -> None:
         self._listener, self._name = listener, name
         self._answer, self._max_line, self._too_long = answer, max_line, too_long
+        self._room = threading.BoundedSemaphore(AT_ONCE)
         self._wake_reader, self._wake_writer = open_wake_pipe()
         self._open: dict[LineClient, None] = {}
         self._threads: set[threading.Thread] = set()
@@ -193,7 +203,7 @@ class ThreadedLineServer:
         connection.pid, uid, _ = peer_credentials(connection.sock)
         if not is_trusted(uid):
             return
-        for line in self._lines(connection.sock):
+        for line in self._lines(connection):
             connection.busy = True
             answer = self._too_long if line is None else self._answer(line, connection)
             if answer is None or not _send(connection.sock, answer + b"\n"):
@@ -202,10 +212,26 @@ class ThreadedLineServer:
             if self.stopping:
                 return
 
-    def _lines(self, sock: socket.socket) -> Iterator[bytes | None]:
+    def _lines(self, connection: LineClient) -> Iterator[bytes | None]:
         """Lines without their ends; None for one that is too long, which is discarded."""
-        received, skipped = bytearray(), 0
-        while data := _receive(sock):
+        with contextlib.ExitStack() as room:
+            yield from self._read_lines(connection, room)
+
+    def _wait_for_room(self, connection: LineClient, room: contextlib.ExitStack) -> bool:
+        """Wait until another large line may be in memory; False if the client is gone."""
+        while not self._room.acquire(timeout=SIGN_S):
+            connection.say_wait()
+            if self.stopping or not connection.waits():
+                return False
+        room.callback(self._room.release)
+        # The rest must come: others wait for the room.
+        connection.sock.settimeout(REST_S)
+        room.callback(connection.sock.settimeout, None)
+        return True
+
+    def _read_lines(self, connection: LineClient, room: contextlib.ExitStack) -> Iterator[bytes | None]:
+        received, skipped, since = bytearray(), 0, 0.0
+        while data := _receive(connection.sock):
             seen = len(received)
             received += data
             while (end := received.find(b"\n", seen)) >= 0:
@@ -217,6 +243,16 @@ class ThreadedLineServer:
                     yield None
                 elif line.strip():
                     yield line
+                    line = b""
+                if since:
+                    room.close()
+                    since = 0.0
+            if len(received) > LARGE and not since:
+                if not self._wait_for_room(connection, room):
+                    return
+                since = time.monotonic()
+            if since and time.monotonic() - since > REST_S:
+                return
             if len(received) > self._max_line:
                 if not skipped:
                     yield None

@@ -3,7 +3,6 @@ from .chunks import SCREEN as SCREEN
 from .chunks import STDERR as STDERR
 from .chunks import STDOUT as STDOUT
 from .chunks import TERMINAL as TERMINAL
-from .chunks import isolated_command as isolated_command
 from .kept_files import Latest as Latest
 from .kept_files import OutputReader as OutputReader
 from .kept_files import OutputWriter as OutputWriter

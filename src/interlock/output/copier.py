@@ -9,6 +9,7 @@ import errno
 import os
 import select
 import signal
+import sys
 import time
 from threading import Event, Thread
 
@@ -109,7 +110,7 @@ def _terminal(source: int, sink: int, settings: str) -> TerminalSettings:
     return TerminalSettings(source, sink, settings)
 
 
-def main(arguments: list[str]) -> None:
+def main() -> None:
     """Copy until every stream has ended.
 
     The arguments are CONTROL BOUND FOLDER STEPS {NAME SOURCE SINK}...: descriptors of a socket to the front and, for
@@ -118,7 +119,7 @@ def main(arguments: list[str]) -> None:
     """
     for name in ("SIGINT", "SIGQUIT", "SIGTSTP", "SIGHUP", "SIGTERM", "SIGTTOU"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)
-    front, bound, folder, where, *words = arguments
+    front, bound, folder, where, *words = sys.argv[1:]
     control = int(front)
     mode, _, path = where.partition("=")
     steps = StepLines(mode, path)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from ..core import OWN_FILE, open_regular, read_small, write_whole
 from .chunks import GAP
 
 SEGMENTS = 4
@@ -79,9 +80,8 @@ class OutputWriter:
         if latest == self._latest:
             return
         self._latest = latest
-        draft = self._folder / f".{LATEST}"
-        draft.write_text(json.dumps(latest._asdict(), ensure_ascii=False), "utf-8", "replace")
-        draft.replace(self._folder / LATEST)
+        words = json.dumps(latest._asdict(), ensure_ascii=False)
+        write_whole(self._folder / LATEST, words.encode("utf-8", "replace"))
 
     def close(self) -> None:
         os.close(self._file)
@@ -137,7 +137,7 @@ class OutputReader:
     def latest(self) -> Latest:
         """The time of the last output, and the incomplete output; empty if there was none."""
         try:
-            latest = Latest(**json.loads((self._folder / LATEST).read_bytes()))
+            latest = Latest(**json.loads(read_small(self._folder / LATEST)))
             return latest._replace(screen=tuple(latest.screen))
         except (OSError, ValueError, TypeError):
             return Latest()
@@ -159,7 +159,7 @@ class OutputReader:
             return False
 
     def _read_file(self) -> Iterator[Printed]:
-        with self._path.open("rb") as file:
+        with open_regular(self._path) as file:
             file.seek(self._offset)
             while header := file.readline(HEADER):
                 try:
@@ -183,7 +183,7 @@ def _append(path: Path) -> int:
         for _ in reader._read_file():
             whole = reader._offset
         os.truncate(path, whole)
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    return os.open(path, OWN_FILE | os.O_APPEND, 0o600)
 
 
 def _segments(folder: Path) -> list[Path]:

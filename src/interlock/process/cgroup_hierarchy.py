@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from ..core import pin_programs, run_program
 from .proc import read_bytes
 
 CONTROLLERS = ("memory", "pids", "cpu")
@@ -223,9 +224,8 @@ def _mount_private() -> Path | None:
     """As root, mount cgroup v2 in our own folder, until the last tree in it has ended."""
     try:
         PRIVATE_MOUNT.mkdir(mode=0o700, exist_ok=True)
-        subprocess.run(
-            ["mount", "-t", "cgroup2", "none", str(PRIVATE_MOUNT)], check=True, capture_output=True, timeout=10
-        )
+        pin_programs("umount")
+        run_program(["mount", "-t", "cgroup2", "none", str(PRIVATE_MOUNT)], timeout=10).check_returncode()
     except (OSError, subprocess.SubprocessError):
         return None
     return own_folder("cgroup2")
@@ -240,7 +240,7 @@ def unmount_private() -> None:
         if not any(link.exists() for link in used):
             for link in used:
                 link.unlink()
-            subprocess.run(["umount", str(PRIVATE_MOUNT)], check=True, capture_output=True, timeout=10)
+            run_program(["umount", str(PRIVATE_MOUNT)], timeout=10).check_returncode()
             PRIVATE_MOUNT.rmdir()
             PRIVATE_MOUNT.parent.rmdir()
 

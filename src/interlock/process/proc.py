@@ -51,7 +51,7 @@ def read_process(pid: int) -> Process | None:
     return Process(
         pid,
         int(fields[19]),
-        fields[0].decode(),
+        fields[0].decode() if fields[0] != b"Z" or fields[17] == b"1" else _state_without_leader(pid),
         int(fields[1]),
         int(fields[2]),
         int(fields[3]),
@@ -60,6 +60,12 @@ def read_process(pid: int) -> Process | None:
         (int(fields[13]) + int(fields[14])) / TICKS,
         int(fields[21]) * PAGE,
     )
+
+
+def _state_without_leader(pid: int) -> str:
+    """The state of a process whose first thread has ended: that of a thread that still runs, if there is one."""
+    states = set(thread_states(pid)) - set("ZX")
+    return next(iter(states - set("Tt")), "T") if states else "Z"
 
 
 def _read_with_psutil(pid: int) -> Process | None:

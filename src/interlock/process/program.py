@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..core import BadInput, RunSpec
+from ..core import BadInput, RunSpec, open_regular
 
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
 """The exit statuses of a shell for a command that it cannot start."""
@@ -34,7 +34,9 @@ def refuse_missing_program(spec: RunSpec, env: Mapping[str, str]) -> None:
         raise BadInput("there is no command to start", todo="Put one after --.")
     name = spec.argv[0]
     folders = [""] if os.path.dirname(name) else os.get_exec_path(env)  # noqa: PTH120  ./x has a folder, x has none
-    found = [path for folder in folders if (path := Path(spec.cwd or "", folder, name)).exists()] if name else []
+    # Not Path.exists, which raises an error for a folder of PATH that we may not search.
+    places = [Path(spec.cwd or "", folder, name) for folder in folders if name]
+    found = [path for path in places if os.path.exists(path)]  # noqa: PTH110
     runnable = [path for path in found if path.is_file() and os.access(path, os.X_OK)]
     problems = [problem_of(path) for path in runnable]
     if None in problems:
@@ -46,7 +48,7 @@ def refuse_missing_program(spec: RunSpec, env: Mapping[str, str]) -> None:
 def problem_of(program: Path) -> OSError | None:
     """Why the kernel would refuse an executable file, according to its first bytes; None if unknown."""
     try:
-        with program.open("rb") as file:
+        with open_regular(program, links=True) as file:
             begin = file.read(FIRST_LINE)
     except OSError:
         # An unreadable file may still be executable.

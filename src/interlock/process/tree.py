@@ -26,6 +26,8 @@ from .process_family import ProcessFamily
 FREEZE_S = 5.0
 CONFIRM_S = 0.5
 """How long the kernel may take to confirm a freeze before we check what prevents it."""
+AGAIN_S = 0.02
+"""After this time, processes that are stopped by signals are looked at again: a timer of theirs may continue them."""
 STUCK_S = 0.1
 KILL_S = 10.0
 STOPPING_S = 1.0
@@ -131,9 +133,14 @@ class ProcessTree:
                 moving = tuple(sorted(inside))
             elif not self._group.confirmed():
                 moving, waiting = self._group.stuck()
-        found = self._family.sample(inside if self._group else None, strays=True)
-        outside = [process for pid, process in found.items() if pid not in inside]
-        moving += tuple(p.pid for p in outside if not p.stopped and p.state != "D")
+        outside: list[Process] = []
+        for wait_s in (0.0, AGAIN_S):
+            if moving or (wait_s and not outside):
+                break
+            time.sleep(wait_s)
+            found = self._family.sample(inside if self._group else None, strays=True)
+            outside = [process for pid, process in found.items() if pid not in inside]
+            moving += tuple(p.pid for p in outside if not p.stopped and p.state != "D")
         return moving, waiting + tuple(p.pid for p in outside if p.state == "D")
 
     def not_stopped(self, seconds: float = STOPPING_S) -> str:

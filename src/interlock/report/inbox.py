@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from ..control import State, Waiting, decode_current, new_request
-from ..core import ENDED, BadInput, InterlockError, InvalidState, NotFound, from_json
+from ..core import ENDED, BadInput, InterlockError, InvalidState, NotFound, from_json, read_small
 from ..journal import JournalReader, RunFolder, RunSummary, Store, locked, write_durably
 from ..journal_records import read_body
 from ..link import Notice, Runs
@@ -252,7 +252,7 @@ def find_item(store: Store, ref: str, hub: HubClient | None = None) -> InboxItem
 def read_dismissed(store: Store) -> list[str]:
     """The ids of dismissed items."""
     try:
-        return from_json((store.root / DISMISSED).read_bytes(), list[str])
+        return from_json(read_small(store.root / DISMISSED), list[str])
     except (OSError, msgspec.DecodeError):
         return []
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from ..core import read_small
 from ..journal_records import InterventionEvent
 from .story import Story
 from .timeline_entry import TimelineMoment
@@ -75,9 +76,9 @@ def read_picture(name: str, folder: Path, albums: tuple[Path, ...] = ()) -> tupl
     """
     try:
         path = _resolve(name, folder, albums)
-        if path is None or os.stat(path).st_size > LARGEST:  # noqa: PTH116  of the resolved path and no other
+        if path is None:
             return None
-        content = Path(path).read_bytes()
+        content = read_small(path, LARGEST)
     except (OSError, ValueError):
         return None
     kind = next((kind for magic, kind in MAGIC if content.startswith(magic)), None)

@@ -28,6 +28,7 @@ from ..core import (
     check_glob,
     compile_late_patterns,
     from_plain,
+    read_small,
 )
 from ..journal import RunFolder, Store, new_run_id, open_store
 from ..journal_records import Fault
@@ -294,7 +295,7 @@ def read_templates(path: str | None, issue_types: Iterable[str] = ISSUE_TYPES) -
         return BUILT_IN
     file = Path(path).expanduser()
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_small(file, links=True).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(
             f"the hint file cannot be read: {error.strerror if isinstance(error, OSError) else error}",

@@ -11,12 +11,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+from ..core import pin_programs, verified
 from ..journal_records import CommandResult
 from ..redact import redact_text
 
 POLL_S = 0.5
 """How often to check whether the run has ended while a command runs."""
 
+SHELL = "/bin/sh"
 SHOWN = 4_000
 """Characters of output to keep: the end, where test runners print a summary."""
 
@@ -35,6 +37,7 @@ class CheckRunner:
     def __init__(self, folder: str | None, timeout_s: float, has_ended: Callable[[], bool] = lambda: False) -> None:
         self.folder, self.timeout_s, self._has_ended = folder, timeout_s, has_ended
         self.enclose: SandboxBuilder = no_sandbox
+        pin_programs(SHELL)
 
     def run(self, commands: Iterable[str]) -> tuple[CommandResult, ...]:
         """Run the commands, stopping at the first failure."""
@@ -53,8 +56,9 @@ class CheckRunner:
 
         with tempfile.TemporaryFile() as output, tempfile.TemporaryDirectory(prefix="interlock-check-") as caches:
             try:
+                verified(SHELL)
                 process = subprocess.Popen(
-                    [*words, "/bin/sh", "-c", command],
+                    [*words, SHELL, "-c", command],
                     cwd=self.folder,
                     stdin=subprocess.DEVNULL,
                     stdout=output,

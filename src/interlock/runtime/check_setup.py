@@ -12,6 +12,8 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from ..core import read_small
+
 MAX_BYTES = 1_048_576
 INTERPRETER = re.compile(r"(?:sh|bash|dash|zsh|python[\d.]*|node|deno|bun|ruby|perl)")
 EXITS = frozenset(("os._exit", "sys.exit", "SystemExit", "exit", "quit", "pytest.exit"))
@@ -176,9 +178,7 @@ def _package(text: str) -> str:
 
 def _read(path: Path) -> str | None:
     try:
-        if not path.is_file() or path.stat().st_size > MAX_BYTES:
-            return None
-        return path.read_text("utf-8", "replace")
+        return read_small(path, MAX_BYTES, links=True).decode("utf-8", "replace")
     except OSError:
         return None
 

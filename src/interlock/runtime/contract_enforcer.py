@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
+import time
 from collections.abc import Iterable
 from contextlib import nullcontext, suppress
 
 from ..checkpoint import Restored
 from ..contract import broken_by
-from ..core import CheckpointInfo, Clause, Contract, Inject, InterlockError, Message, MessageMeta, Review, Step, matches
+from ..core import (
+    CheckpointInfo,
+    Clause,
+    Contract,
+    Inject,
+    InterlockError,
+    Message,
+    MessageMeta,
+    Review,
+    Step,
+    find_program,
+    matches,
+    run_program,
+)
 from ..journal_records import BreachRecord, ContractRecord
 from .checkpointing import Checkpointing
 from .decision_pipeline import DecisionPipeline
@@ -171,6 +184,7 @@ def _is_folder(state: str) -> bool:
 
 
 TIMEOUT_S = 20.0
+"""For all that is asked of a repository at once: the agent may have made it slow."""
 MOST_REFS = 500
 """In a repository with more refs, only HEAD is tracked."""
 MOST_COMMITS = 50
@@ -179,11 +193,11 @@ SHORT = 9
 
 SAFE = (
     "git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
-    "-c", "log.showSignature=false",
+    "-c", "log.showSignature=false", "-c", "safe.directory=*",
 )  # fmt: skip
 ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0",
-    "LC_ALL": "C",
+    "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C",
 }  # fmt: skip
 """The agent can change the repository's settings: our git commands must not run its programs."""
 
@@ -196,11 +210,14 @@ class GitMonitor:
 
     def __init__(self, folder: str | None) -> None:
         self._folder = folder
+        self._program = find_program("git")
+        self._until = 0.0
         self.start: Refs | None = None
 
     def begin(self, contract: Contract) -> Refs:
         """Record the repository's refs once, if the contract restricts files, commits or pushes."""
         if self.start is None and _concerns_git(contract):
+            self._until = time.monotonic() + TIMEOUT_S
             self.start = self._refs()
         return self.start or {}
 
@@ -208,6 +225,7 @@ class GitMonitor:
         """Descriptions of the violations of each clause in the repository."""
         if self.start is None or not _concerns_git(contract):
             return {}
+        self._until = time.monotonic() + TIMEOUT_S
         now = self._refs(everything=len(self.start) != 1)
         changed = {name: commit for name, commit in now.items() if self.start.get(name) != commit}
         remote = {name for name in now if name.startswith("refs/remotes/")}
@@ -266,14 +284,14 @@ class GitMonitor:
     def _git(self, *words: str, stdin: str = "") -> str:
         """The output of git; empty if there is no repository, or it cannot be read."""
         try:
-            done = subprocess.run(
+            left = self._until - time.monotonic()
+            done = run_program(
                 [*SAFE, *words],
+                program=self._program,
                 cwd=self._folder,
-                env={**os.environ, **ENVIRONMENT},
-                input=stdin.encode(),
-                capture_output=True,
-                timeout=TIMEOUT_S,
-                check=False,
+                env=ENVIRONMENT,
+                given=stdin.encode(),
+                timeout=max(0.1, left),
             )
         except (OSError, subprocess.TimeoutExpired):
             return ""

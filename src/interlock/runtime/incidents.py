@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from ..core import InterlockError, NotFound, from_json
+from ..core import InterlockError, NotFound, from_json, read_small
 from ..intervene import Incident, IncidentReport, RecoveryOption, Stopped
 from ..journal import Store, write_durably
 
@@ -102,6 +102,6 @@ def write_incident(target: Path, stored: StoredIncident) -> None:
 
 def _read(path: Path) -> StoredIncident | None:
     try:
-        return from_json(path.read_bytes(), StoredIncident)
+        return from_json(read_small(path), StoredIncident)
     except (OSError, msgspec.DecodeError):
         return None

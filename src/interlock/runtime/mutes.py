@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..core import BadInput, from_json, user_folder, write_whole
+from ..core import BadInput, from_json, read_small, user_folder, write_whole
 
 
 def mutes_file(project: Path) -> Path:
@@ -21,7 +21,7 @@ def read_mutes(project: Path) -> frozenset[str]:
     """The keys of the muted findings of a project."""
     file = mutes_file(project)
     try:
-        return frozenset(from_json(file.read_bytes(), list[str]))
+        return frozenset(from_json(read_small(file), list[str]))
     except FileNotFoundError:
         return frozenset()
     except (OSError, msgspec.DecodeError) as error:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import os
-import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core import LENGTH, Context, task_files, with_instructions
+from ..core import LENGTH, Context, open_regular, task_files, with_instructions
 
 if TYPE_CHECKING:
     from ..core import Step
@@ -61,9 +60,7 @@ def missing_task_files(context: Context, folder: str | None = None) -> tuple[str
 
 def _text(path: Path) -> str:
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            return ""
-        with path.open("rb") as file:
+        with open_regular(path, links=True) as file:
             raw = file.read(4 * LENGTH)
     except OSError:
         return ""

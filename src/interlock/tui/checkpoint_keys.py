@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from ..checkpoint import Checkpoints, Restored, RestorePlan
-from ..core import CheckpointInfo, SystemClock
+from ..core import CheckpointInfo, SystemClock, printable_path
 from ..report import RunRow, plural, size
 from .background_tasks import run_in_background
 from .control_keys import LIVE, Steered
@@ -168,7 +168,7 @@ def plan_words(plan: RestorePlan, *, live: bool) -> Content:
         parts.append(Content(f"{plural(len(plan.changes), 'path')} would be restored:"))
         for change in plan.changes[:SHOWN]:
             sign, style = _SIGNS.get(change.kind, ("~", "$warning"))
-            parts.append(Content.styled(f"  {sign} {clean(change.path)}", style))
+            parts.append(Content.styled(f"  {sign} {printable_path(change.path)}", style))
         if len(plan.changes) > SHOWN:
             parts.append(Content(f"  and {len(plan.changes) - SHOWN:,} more"))
     if plan.left_alone:

@@ -19,7 +19,7 @@ from starlette.requests import Request, cookie_parser
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..core import BadInput, InterlockError, from_json
+from ..core import BadInput, InterlockError, from_json, open_regular
 from ..journal import write_durably
 
 ONCE = ("host", "origin")
@@ -189,12 +189,11 @@ def load_token(store: Path, *, new: bool = False) -> str:
 def _read(path: Path) -> str | None:
     """The token, if its file is private to this user; otherwise it is replaced."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with open_regular(path) as file:
+            about = os.fstat(file.fileno())
+            text = file.read(200).decode("ascii", "replace").strip()
     except FileNotFoundError:
         return None
-    with os.fdopen(handle, "r") as file:
-        about = os.fstat(handle)
-        text = file.read(200).strip()
     return text if about.st_uid == os.getuid() and not about.st_mode & 0o077 and _TOKEN.fullmatch(text) else None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ from msgspec import Struct
 
 from ..checkpoint import Change, Checkpoints, Restored, RestorePlan, resolved
 from ..config import load
-from ..core import CheckpointInfo, NotFound, SystemClock
+from ..core import CheckpointInfo, NotFound, SystemClock, read_small
 from ..journal import RunFolder
 
 MAX_PATCH = 400_000
@@ -119,12 +118,6 @@ def read_picture(folder: RunFolder, name: str) -> tuple[str, bytes]:
     if matched is None:
         raise NotFound("there is no such picture")
     try:
-        handle = os.open(folder.pictures / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        return TYPES[matched[1]], read_small(folder.pictures / name, MAX_BYTES)
     except OSError:
         raise NotFound("there is no such picture", todo="Old screenshots are deleted after a while.") from None
-    about = os.fstat(handle)
-    if not stat.S_ISREG(about.st_mode) or about.st_size > MAX_BYTES:
-        os.close(handle)
-        raise NotFound("there is no such picture")
-    with os.fdopen(handle, "rb") as file:
-        return TYPES[matched[1]], file.read()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Literal, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..core import BadInput, InterlockError, InvalidState
+from ..core import BadInput, InterlockError, InvalidState, own_command, read_small
 from ..intervene import OptionName
 from ..journal import Store
 from ..runtime import Incidents, StoredIncident, abort, choose
@@ -82,7 +81,7 @@ class IncidentChoices:
     def _continue(self, choice: IncidentChoice, stored: StoredIncident) -> None:
         """Start the continuing run as a separate command, so that it outlives the dashboard."""
         log = self._store.root / stored.incident.run_id / "incidents" / stored.id / LOG
-        words = [sys.executable, "-m", "interlock", "incident", "continue", stored.id, "--option", choice.option]
+        words = own_command("interlock.__main__", "incident", "continue", stored.id, "--option", choice.option)
         with log.open("wb") as output:
             process = subprocess.Popen(
                 words,
@@ -124,7 +123,7 @@ def _folder_of(store: Store, stored: StoredIncident) -> str | None:
 
 def _log_tail(log: Path) -> str:
     try:
-        lines = log.read_text(errors="replace").strip().splitlines()
+        lines = read_small(log).decode("utf-8", "replace").strip().splitlines()
     except OSError:
         return ""
     return " ".join(lines[-3:])[-LOG_TAIL:]

@@ -1,6 +1,6 @@
 """A new front for a parked run whose front is gone (link/adoption.py starts it).
 
-python -m interlock.adapters.command.adoption FOLDER: takes over the run unless it has a front, resumes it and stays
+Its argument is FOLDER: takes over the run unless it has a front, resumes it and stays
 until it ends.
 """
 
@@ -50,7 +50,3 @@ def main() -> None:
     missing = tuple(name for name in stored.lacks if name not in os.environ)
     with contextlib.suppress(InterlockError):
         continue_run(launch, stored, missing)
-
-
-if __name__ == "__main__":
-    main()

@@ -15,8 +15,8 @@ import termios
 import threading
 from pathlib import Path
 
-from ...core import widen_pipe
-from ...output import STDERR, STDOUT, TERMINAL, flags_of, isolated_command
+from ...core import own_command, widen_pipe
+from ...output import STDERR, STDOUT, TERMINAL, flags_of
 
 COPIER = "interlock.output.copier"
 
@@ -94,7 +94,7 @@ class CommandOutput:
         arguments = [str(there.fileno()), str(self._bound), str(self._folder), self._steps, *words]
         handed = (there.fileno(), *(source for _, source, _ in self._sources))
         with there:
-            command = isolated_command(COPIER, arguments)
+            command = own_command(COPIER, *arguments)
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=handed)
         self._control = here
         threading.Thread(target=self._hear, args=(here, self._process), name="interlock-output", daemon=True).start()

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ...config import Config
-from ...core import Context, RunSpec, from_json
+from ...core import Context, RunSpec, from_json, read_small
 from ...journal import LAUNCH, RunFolder, write_durably
 from ..hooks.wiring import Wiring
 from ..proxy import Proxied
@@ -87,6 +87,6 @@ def _is_text(words: str) -> bool:
 def read_launch(folder: RunFolder) -> StoredLaunch | None:
     """The stored launch, or None."""
     try:
-        return from_json((folder.path / LAUNCH).read_bytes(), StoredLaunch)
+        return from_json(read_small(folder.path / LAUNCH), StoredLaunch)
     except (OSError, msgspec.DecodeError):
         return None

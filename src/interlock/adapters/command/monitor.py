@@ -133,7 +133,9 @@ class Monitor:
         self._supervisor.check_usage(use.memory_mb, self._supervisor.run.steady.time() - self._started)
         self.note_events()
         self._follow_limits()
-        self._held.keep_still(self._paused_s())
+        moving, run = self._held.keep_still(self._paused_s()), self._supervisor.run
+        if moving and moving != run.summary.unstopped:
+            self._supervisor.executor.on_not_stopped(moving)
         self._more_checks()
         now = self._clock.monotonic()
         due = self._has_changes and not self._steps.spoken and now >= self._checkpoint_at

@@ -1,6 +1,6 @@
 """The owner of one run, a process started by the front: supervises the command until it ends, and records the end.
 
-python -m interlock.adapters.command.owner FRONT: the descriptor of a socket to the front, which sends the listening
+Its argument is FRONT: the descriptor of a socket to the front, which sends the listening
 sockets (control, steps, proxy, egress) and then the run. If the front dies, the owner stays until the command has
 ended.
 """
@@ -354,7 +354,3 @@ def _remove_files(folder: RunFolder, temporary: str) -> None:
     shutil.rmtree(control.with_suffix(".d"), ignore_errors=True)
     if temporary:
         shutil.rmtree(temporary, ignore_errors=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...config import Models, parse_hosts
 from ...contain import RunMembers, missing_paths, missing_settings
-from ...core import Adapter
+from ...core import Adapter, refuse_writable_programs
 from ...journal import HELD, RunFolder, Store
 from ...link import socket_path
 from ...output import OutputReader
@@ -56,6 +56,7 @@ class OwnerParts:
             self.held.attach_running(attach(begin.tree))
         self.supervisor = self._open(control)
         if begin.contained:
+            refuse_writable_programs()
             self.supervisor.stop_gate.runner.enclose = self._sandbox_words
         self.steps = StepServer(steps, self.supervisor)
         self.guardian = HookGuardian(
@@ -78,8 +79,8 @@ class OwnerParts:
             lacks=begin.lacks,
         )
         self.hooks.on_limit, self.hooks.on_answer = self.parking.see_words, self.parking.answered
-        self.proxy = self._make_proxy(listeners[0] if begin.proxied is not None and listeners else None)
         self._refusals = Refusals(self.supervisor, fenced=begin.fenced)
+        self.proxy = self._make_proxy(listeners[0] if begin.proxied is not None and listeners else None)
         if begin.contained:
             self.supervisor.on_result = self._refusals.note_result
         egress = self._make_egress(listeners[-1]) if begin.fenced else None
@@ -158,6 +159,7 @@ class OwnerParts:
             usage=hooked is None or "usage" not in hooked.capabilities,
         )
         proxy.on_limit, proxy.on_answer = self.parking.see, self.parking.answered
+        proxy.on_refused = self._refusals.note_host
         return proxy
 
     def _make_egress(self, listener: socket.socket) -> Egress:

@@ -9,7 +9,8 @@ import contextlib
 import os
 import socket
 import subprocess
-import sys
+
+from ...core import own_command
 
 OWNER = "interlock.adapters.command.owner"
 
@@ -25,9 +26,8 @@ class SpawnedOwner:
     def __init__(self, words: int, pass_fds: tuple[int, ...] = (), more: dict[str, str] | None = None) -> None:
         self.words = words
         self.socket, there = socket.socketpair()
-        # -P: never import modules from the workspace in place of our own.
         self.process = subprocess.Popen(
-            [sys.executable or "python3", "-P", "-m", OWNER, str(there.fileno())],
+            own_command(OWNER, str(there.fileno())),
             stdin=subprocess.DEVNULL,
             stdout=words,
             stderr=words,

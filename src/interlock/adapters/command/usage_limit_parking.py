@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ...config import Resume
 from ...control import State, Waiting
-from ...core import Hold, Liveness, from_json
+from ...core import Hold, Liveness, from_json, read_small
 from ...journal import RunFolder, boot_reading, clear_parked, quota_file, read_parked, write_parked, write_whole
 from ...journal_records import ParkedRecord, WokenRecord, read_body
 from ...redact import redact_text
@@ -321,7 +321,7 @@ def _is_parked(body: object) -> bool:
 
 def _read_use(path: Path) -> QuotaUse:
     try:
-        return from_json(path.read_bytes(), QuotaUse)
+        return from_json(read_small(path), QuotaUse)
     except (OSError, msgspec.DecodeError):
         return QuotaUse()
 

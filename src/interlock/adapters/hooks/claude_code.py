@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from ...core import BadInput, Capability, Decision, Tool, from_json
+from ...core import BadInput, Capability, Decision, Tool, from_json, read_small
 from ..traces.transcript import Block, TranscriptLine, TranscriptMessage, usage_of
 from .client_format import Payload, TranscriptDialect, mapping, number, refusal_of, text, words_of
 from .hook_event import HookEvent, Moment, ToolOutcome, TranscriptEntry, content_of, exit_code_in, is_failure, without
@@ -281,7 +281,7 @@ def _split_settings(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], dict[s
 
 def _read(value: str) -> dict[str, object]:
     try:
-        data = value if value.lstrip().startswith("{") else Path(value).expanduser().read_text()
+        data = value if value.lstrip().startswith("{") else read_small(Path(value).expanduser(), links=True)
         return from_json(data, dict[str, object])
     except (OSError, msgspec.DecodeError) as error:
         raise BadInput(f"the settings cannot be read ({error})", where="--settings", todo="Use a JSON file.") from None

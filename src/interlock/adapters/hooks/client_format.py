@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
-from ...core import Capability, Decision, Usage, from_json
+from ...core import Capability, Decision, Usage, from_json, open_regular
 from .hook_event import HookEvent, TranscriptEntry
 
 Line = TypeVar("Line")
@@ -97,26 +98,39 @@ REMEMBERED = 64
 
 
 class Tail:
-    """One transcript. Usage is counted as the increase since the last entry of an answer."""
+    """One transcript, from `offset`, or from its end if that is None. Not thread-safe.
 
-    def __init__(self, path: str, hear: Callable[[bytes], TranscriptEntry | None], offset: int = 0) -> None:
+    Usage is counted as the increase since the last entry of an answer. A hook names the path, which may be anything.
+    """
+
+    def __init__(self, path: str, hear: Callable[[bytes], TranscriptEntry | None], offset: int | None = 0) -> None:
         self.path = path
-        self.offset = offset
+        self.lock = threading.Lock()
+        self.held_up = False
+        self._offset = offset
         self._hear = hear
         self._charged: OrderedDict[str, Usage] = OrderedDict()
 
     def read(self) -> list[TranscriptEntry]:
-        """The entries in new complete lines; none if the file does not exist."""
+        """The entries in new complete lines; none if there is no such regular file. Longer lines are skipped."""
         try:
-            with Path(self.path).open("rb") as file:
-                file.seek(self.offset)
-                data = file.read(MOST)
-        except OSError:
+            with open_regular(self.path) as file:
+                if self._offset is None:
+                    self._offset = os.fstat(file.fileno()).st_size
+                file.seek(self._offset)
+                data = file.read(MOST) or b""
+        except (OSError, ValueError):
+            self._offset = self._offset or 0
             return []
-        end = data.rfind(b"\n") + 1
-        self.offset += end
+        end = data.rfind(b"\n") + 1 if len(data) < MOST or b"\n" in data else MOST
+        self._offset += end
         heard = (self._hear(line) for line in data[:end].splitlines() if line)
         return [self._charge(said) for said in heard if said is not None]
+
+    @property
+    def offset(self) -> int:
+        """How far it was read."""
+        return self._offset or 0
 
     def _charge(self, said: TranscriptEntry) -> TranscriptEntry:
         if said.usage is None or not said.key:
@@ -128,14 +142,6 @@ class Tail:
         if before is None:
             return said
         return replace(said, usage=_growth(before, said.usage))
-
-
-def size_of(path: str) -> int:
-    """The size of a file; 0 if it does not exist."""
-    try:
-        return Path(path).stat().st_size
-    except OSError:
-        return 0
 
 
 def _growth(before: Usage, now: Usage) -> Usage | None:

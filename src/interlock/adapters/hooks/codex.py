@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ...core import Capability, Decision, Usage
+from ...core import Capability, Decision, Usage, read_small
 from .claude_code import CONTEXT, prompt_in, read_event, reply_after, reply_before, reply_turn_end
 from .client_format import Payload, TranscriptDialect
 from .hook_event import HookEvent, Moment, TranscriptEntry, exit_code_in, without
@@ -181,7 +181,7 @@ def named_api() -> NamedApi | None:
     import tomllib
 
     try:
-        config = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8"))
+        config = tomllib.loads(read_small(folder / "config.toml", links=True).decode())
     except (OSError, ValueError):
         return None
     profile = _table(_table(config, "profiles"), str(config.get("profile")))

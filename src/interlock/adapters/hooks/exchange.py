@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
@@ -18,10 +19,12 @@ from ...core import PROCEED, Applied, Capability, Decision, Directive, Inject, M
 from ...journal import JournalReading
 from ...journal_records import AppliedRecord, TranscriptRecord
 from ...runtime import OURS
-from ..steps.step_numbering import StepNumbering, WaitingClient
+from ..steps.step_numbering import REFUSED, StepNumbering, WaitingClient
 from ..steps.step_protocol import StepMessage, StepRefusal
-from .client_format import Dialect, Payload, Tail, size_of
+from .client_format import Dialect, Payload, Tail
 from .hook_event import HookEvent, ToolOutcome, TranscriptEntry
+from .hook_guardian import Reaction
+from .wiring import DEADLINE_S
 
 T = TypeVar("T")
 
@@ -37,6 +40,13 @@ class HookWatcher(Protocol):
 
     def judge_settings(self, event: HookEvent) -> Decision:
         """Whether the client may load changed settings."""
+
+    def notice(self, what: str, path: str = "", answer: Reaction | None = None) -> None:
+        """Report a finding, and react."""
+
+
+PATIENCE_S = 1.0
+"""How long a decision waits for a transcript to be read."""
 
 
 class HookMessage(Struct, frozen=True):
@@ -89,7 +99,7 @@ class HookExchange:
 
     def handle(self, dialect: Dialect, payload: Payload, client: WaitingClient) -> Payload | None:
         """Handle a client's payload; returns the reply, None if the client is gone."""
-        event = dialect.read(payload)
+        event, begun = dialect.read(payload), time.monotonic()
         self._numbering.spoken = True
         if self._guardian is not None:
             self._guardian.note_event(event)
@@ -98,13 +108,18 @@ class HookExchange:
         if decision is None:
             return None
         decision = self._with_kept(_merge((decision, *heard)), dialect.carries(event))
+        late = time.monotonic() - begun > DEADLINE_S and decision.action in REFUSED and not client.waits()
+        if late and self._guardian is not None and self._numbering.supervisor.config.runtime.fail == "open":
+            # Its client took silence for leave to run the call.
+            self._guardian.notice("a refused call may have run: its client no longer waited", answer="pause")
         return dialect.reply(event, decision)
 
     def read_transcripts(self) -> None:
         """Read what was added to transcripts since the last hook."""
         with self._lock:
-            for tail in list(self._tails.values()):
-                self._keep(self._hear(tail, None))
+            tails = list(self._tails.values())
+        for tail in tails:
+            self._keep(self._hear_soon(tail, None))
 
     def _decide(self, event: HookEvent, client: WaitingClient) -> Decision | None:
         agent = self._agent_of(event)
@@ -204,16 +219,41 @@ class HookExchange:
             tail = self._tails.get(event.transcript)
             if tail is None:
                 # The transcript of a resumed session has messages from before this run.
-                known = size_of(event.transcript) if event.moment == "begin" else 0
+                known = None if event.moment == "begin" else 0
                 offset = self._offsets.get(event.transcript, known)
                 tail = self._tails[event.transcript] = Tail(event.transcript, dialect.hear, offset)
-            return self._hear(tail, self._agent_of(event))
+        return self._hear_soon(tail, self._agent_of(event))
+
+    def _hear_soon(self, tail: Tail, agent: str | None) -> list[Decision]:
+        """Read a transcript in a thread of its own: where the agent's file system holds it up, no decision waits."""
+        if tail.held_up:
+            return []
+        found: list[list[Decision]] = []
+        left = False
+
+        def read() -> None:
+            heard: list[Decision] = []
+            try:
+                with tail.lock:
+                    heard = self._hear(tail, agent)
+            finally:
+                with self._lock:
+                    found.append(heard)
+                    tail.held_up = False
+                    self._keep(heard if left else ())
+
+        thread = threading.Thread(target=read, name="interlock-transcript", daemon=True)
+        thread.start()
+        thread.join(PATIENCE_S)
+        with self._lock:
+            tail.held_up = left = not found
+            return found[0] if found else []
 
     def _hear(self, tail: Tail, agent: str | None) -> list[Decision]:
         heard = tail.read()
         if not heard:
             return []
-        decisions = []
+        decisions: list[Decision] = []
         for said in heard:
             if self._guardian is not None:
                 self._guardian.note_said(said)

@@ -9,7 +9,17 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ...core import BadInput, Capability, Decision, Tool, Usage, from_json
+from ...core import (
+    BadInput,
+    Capability,
+    Decision,
+    Tool,
+    Usage,
+    copy_files,
+    from_json,
+    read_small,
+    write_whole,
+)
 from .claude_code import prompt_in
 from .client_format import Payload, TranscriptDialect, mapping, refusal_of, text, words_of
 from .hook_event import HookEvent, Moment, ToolOutcome, TranscriptEntry, content_of, exit_code_in, without
@@ -222,7 +232,7 @@ def _is_ours(group: object) -> bool:
 
 def _read(path: Path) -> dict[str, object]:
     try:
-        return from_json(path.read_bytes(), dict[str, object])
+        return from_json(read_small(path, links=True), dict[str, object])
     except FileNotFoundError:
         return {}
     except (OSError, msgspec.DecodeError) as error:
@@ -232,20 +242,15 @@ def _read(path: Path) -> dict[str, object]:
 
 def _settle(ours: Path, real: Path, written: bytes, original: dict[str, object]) -> None:
     """Copy back what the client wrote: new and replaced files, and changed settings."""
-    import shutil
-
-    for entry in ours.iterdir():
-        if entry.is_symlink() or entry.name == SETTINGS:
-            continue
-        real.mkdir(mode=0o700, exist_ok=True)
-        shutil.move(entry, real / entry.name) if not entry.is_dir() else shutil.copytree(
-            entry, real / entry.name, symlinks=True, dirs_exist_ok=True
-        )
-    changed = (ours / SETTINGS).read_bytes() if (ours / SETTINGS).exists() else written
+    copy_files(ours, real, leave=SETTINGS)
+    try:
+        changed = read_small(ours / SETTINGS)
+    except OSError:
+        return
     if changed != written:
         real.mkdir(mode=0o700, exist_ok=True)
-        settings = without_groups(_read(ours / SETTINGS), _is_ours)
+        settings = without_groups(from_json(changed, dict[str, object]), _is_ours)
         settings.pop(SWITCHES, None)
         if SWITCHES in original:
             settings[SWITCHES] = original[SWITCHES]
-        (real / SETTINGS).write_bytes(msgspec.json.format(msgspec.json.encode(settings), indent=2) + b"\n")
+        write_whole(real / SETTINGS, msgspec.json.format(msgspec.json.encode(settings), indent=2) + b"\n")

@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from ...contain import RunMembers
-from ...core import PROCEED, Decision, Hold, InterlockError, Notify, Stop, from_json
+from ...core import PROCEED, Decision, Hold, InterlockError, Notify, Stop, from_json, read_small
 from ...journal_records import TamperRecord
 from ...process import waited_s
 from ...runtime import RunControl, Supervisor
@@ -164,7 +164,7 @@ def file_identity(path: Path | str) -> tuple[int, int] | None:
 def switches_hooks_off(path: Path) -> bool:
     """Whether the settings in this file turn hooks off; a missing or invalid file does not."""
     try:
-        settings = from_json(path.read_bytes())
+        settings = from_json(read_small(path))
     except (OSError, msgspec.DecodeError):
         return False
     if not isinstance(settings, dict):

@@ -86,7 +86,7 @@ static int is_shut(void) {
     ssize_t got;
     int file;
     if (!gate_path || !*gate_path) return 0;
-    file = open(gate_path, O_RDONLY | O_CLOEXEC);
+    file = open(gate_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (file < 0) return errno != ENOENT && errno != ENOTDIR;
     got = read(file, data, sizeof data - 1);
     close(file);

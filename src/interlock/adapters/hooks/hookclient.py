@@ -77,7 +77,7 @@ def is_shut(gate: bytes | None) -> bool:
     if not gate:
         return False
     try:
-        file = posix.open(gate, posix.O_RDONLY | posix.O_CLOEXEC)
+        file = posix.open(gate, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:

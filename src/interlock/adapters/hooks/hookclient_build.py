@@ -6,7 +6,6 @@ import hashlib
 import os
 import platform
 import py_compile
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import platformdirs
 
-from ...core import LINUX
+from ...core import LINUX, find_program, run_program
 
 HERE = Path(__file__).parent
 SOURCE = HERE / "hookclient.c"
@@ -33,7 +32,7 @@ def hook_command() -> tuple[str, ...]:
 
 def python_command() -> tuple[str, ...]:
     """The client in an isolated interpreter, without site packages and environment variables."""
-    interpreter = os.path.realpath(sys.executable or shutil.which("python3") or "python3")
+    interpreter = os.path.realpath(sys.executable or "python3")
     return (interpreter, "-I", "-S", str(_bytecode() or FALLBACK))
 
 
@@ -45,7 +44,7 @@ def compile_client() -> Path | None:
     path = client_path()
     if is_ours(path):
         return path
-    compiler = next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
+    compiler = next((name for name in ("cc", "gcc", "clang") if find_program(name) is not None), None)
     if compiler is None:
         return None
     try:
@@ -93,13 +92,7 @@ def _bytecode() -> Path | None:
 
 def _compile(compiler: str, flags: tuple[str, ...], target: Path) -> bool:
     try:
-        done = subprocess.run(
-            [compiler, *flags, "-o", str(target), str(SOURCE)],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=COMPILE_S,
-            check=False,
-        )
+        done = run_program([compiler, *flags, "-o", str(target), str(SOURCE)], timeout=COMPILE_S)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0

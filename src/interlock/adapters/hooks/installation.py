@@ -14,7 +14,7 @@ import msgspec
 import platformdirs
 from msgspec import Struct
 
-from ...core import BadInput, from_json
+from ...core import BadInput, from_json, read_small
 from ...link import gates_folder, serve_socket
 from .hookclient_build import FALLBACK, compile_client, python_command
 from .wiring import HookCommand
@@ -116,7 +116,7 @@ def finish_uninstall(changes: Sequence[FileChange], stays: Path) -> None:
     for change in changes:
         now = read_file(change.path)
         for backup in backups_of(change.path):
-            if backup.read_bytes() in (now, change.before):
+            if read_small(backup) in (now, change.before):
                 backup.unlink()
         _remove_empty(change.path.parent, stays)
     folder = _client_folder()
@@ -178,7 +178,7 @@ def change_settings(path: Path, edit: Callable[[Settings], Settings]) -> FileCha
     if edited == settings:
         return FileChange(path, before, before)
     for backup in backups_of(path):
-        data = backup.read_bytes()
+        data = read_small(backup)
         if data.strip() and _decode(backup, data) == edited:
             return FileChange(path, before, data)
     after = msgspec.json.format(msgspec.json.encode(edited), indent=2) + b"\n" if edited else None
@@ -187,7 +187,7 @@ def change_settings(path: Path, edit: Callable[[Settings], Settings]) -> FileCha
 
 def read_file(path: Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        return read_small(path, links=True)
     except FileNotFoundError:
         return None
     except OSError as error:

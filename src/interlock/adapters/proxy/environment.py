@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import socket
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 from msgspec import Struct
+
+from ...core import own_command
 
 LOOPBACK = "127.0.0.1"
 OPENAI = "openai"
@@ -19,12 +20,15 @@ OPENAI = "openai"
 class Proxied(Struct, frozen=True):
     """A run's proxy: the APIs behind it by name, and the token that a request needs.
 
-    `keys` maps, for each API, the agent's worthless keys to the real ones.
+    `keys` maps, for each API, the agent's worthless keys to the real ones. `fenced`: only requests of a conversation
+    pass, with these keys; the APIs in `login` get the credentials that the client has in a file.
     """
 
     upstreams: dict[str, str]
     token: str
     keys: dict[str, dict[str, str]] = {}
+    fenced: bool = False
+    login: tuple[str, ...] = ()
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -119,7 +123,7 @@ def relay_without_owner(listener: socket.socket, proxied: Proxied | None, gate: 
     if proxied is None:
         return None
     number = listener.fileno()
-    command = [sys.executable, "-P", "-m", "interlock.adapters.proxy.passthrough", str(number), str(gate)]
+    command = own_command("interlock.adapters.proxy.passthrough", str(number), str(gate))
     process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,

@@ -1,6 +1,6 @@
 """The proxy without supervision, which the front starts when no owner can be started.
 
-python -m interlock.adapters.proxy.passthrough LISTENER, with a JSON line on stdin. Fails open: everything is
+Its arguments are LISTENER and GATE, with a JSON line on stdin. Fails open: everything is
 forwarded unchanged, but a paused run stays paused by the gate file.
 """
 
@@ -49,7 +49,3 @@ def main() -> None:
     proxied = from_json(sys.stdin.buffer.readline(), Proxied)
     ProxyServer(listener, proxied, Passthrough(Path(sys.argv[2])).answer).open()
     signal.pause()
-
-
-if __name__ == "__main__":
-    main()

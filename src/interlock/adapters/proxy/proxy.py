@@ -20,7 +20,7 @@ from .conversation_memory import ConversationMemory
 from .environment import Proxied
 from .exchange import Exchange
 from .formats import format_of
-from .server import ProxyServer, relay
+from .server import ProxyServer, Refused, ignore, relay
 from .upstream import Upstream
 from .upstream_connection import Traffic
 
@@ -55,7 +55,8 @@ class Proxy:
         self.on_limit: Callable[[UsageLimit], None] = lambda _: None
         self.on_answer: Callable[[], None] = lambda: None
         self._logged: set[str] = set()
-        self._server = ProxyServer(listener, proxied, self._answer)
+        self.on_refused: Refused = ignore
+        self._server = ProxyServer(listener, proxied, self._answer, lambda *refused: self.on_refused(*refused))
 
     def recall(self, journal: JournalReading) -> None:
         """Restore a predecessor's state."""

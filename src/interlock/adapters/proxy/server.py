@@ -11,11 +11,20 @@ import msgspec
 
 from .client_connection import Acceptor, ClientConnection, ClientGone, ClientRequest, Headers
 from .environment import Proxied
-from .upstream import HOP_BY_HOP, UPSTREAM_ERRORS, Upstream
+from .own_requests import why_refused
+from .upstream import HOP_BY_HOP, PORTS, UPSTREAM_ERRORS, Upstream
 from .upstream_connection import UpstreamResponse
 
 MOST_CONNECTIONS = 256
 """Simultaneous connections, each with a thread; an agent with many subagents has some dozens."""
+
+Refused = Callable[[str, int, str], None]
+"""Called with the host and port of a request that did not pass, and why."""
+
+
+def ignore(host: str, port: int, why: str) -> None:
+    """Report nothing."""
+
 
 ClientHandler = Callable[[ClientConnection, ClientRequest, str], None]
 """Answers a request to this URL."""
@@ -27,9 +36,10 @@ class ProxyServer:
     The APIs are behind /TOKEN/NAME: without the token nothing is reachable.
     """
 
-    def __init__(self, listener: socket.socket, proxied: Proxied, answer: ClientHandler) -> None:
-        self._token, self._answer = proxied.token, answer
-        self._upstreams, self._keys = dict(proxied.upstreams), proxied.keys
+    def __init__(
+        self, listener: socket.socket, proxied: Proxied, answer: ClientHandler, on_refused: Refused = ignore
+    ) -> None:
+        self._proxied, self._answer, self._on_refused = proxied, answer, on_refused
         self._connections: set[ClientConnection] = set()
         self._lock = threading.Lock()
         self._acceptor = Acceptor(listener, self._accept, "proxy")
@@ -45,13 +55,13 @@ class ProxyServer:
         for connection in connections:
             connection.hang_up()
 
-    def address(self, target: str) -> str | None:
-        """The URL for a request; None if it is not for us."""
+    def route(self, target: str) -> tuple[str, str] | None:
+        """The API that a request is for, and its path and query there; None if it is not for us."""
         path, mark, query = target.partition("?")
         start, token, name, rest = (*path.split("/", 3), "", "", "")[:4]
-        if start or token != self._token or name not in self._upstreams:
+        if start or token != self._proxied.token or name not in self._proxied.upstreams:
             return None
-        return f"{self._upstreams[name]}/{rest}{mark}{query}"
+        return name, f"{rest}{mark}{query}"
 
     def _accept(self, sock: socket.socket) -> None:
         connection = ClientConnection(sock)
@@ -80,11 +90,19 @@ class ProxyServer:
             connection.close()
 
     def _route_request(self, connection: ClientConnection, asked: ClientRequest) -> None:
-        url = self.address(asked.target)
-        if url is None:
+        routed = self.route(asked.target)
+        if routed is None:
             connection.answer(404, "application/json", msgspec.json.encode({"error": {"message": "not found"}}))
             return
-        for given, key in self._keys.get(asked.target.split("/", 3)[2].partition("?")[0], {}).items():
+        api, rest = routed
+        url = f"{self._proxied.upstreams[api]}/{rest}"
+        if self._proxied.fenced and (why := why_refused(self._proxied, api, rest, asked)):
+            parts = urlsplit(url)
+            self._on_refused(parts.hostname or "", parts.port or PORTS.get(parts.scheme, 443), why)
+            words = f"interlock: the fence blocked this request: {why}"
+            connection.answer(403, "application/json", msgspec.json.encode({"error": {"message": words}}))
+            return
+        for given, key in self._proxied.keys.get(api, {}).items():
             # The agent has a worthless key; replace it with the real one, for its own API only.
             headers = [(name, value.replace(given.encode(), key.encode())) for name, value in asked.headers]
             asked, url = msgspec.structs.replace(asked, headers=headers), url.replace(given, key)

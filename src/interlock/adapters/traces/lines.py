@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, cast
 
 from msgspec import Struct
 
-from ...core import BadInput
+from ...core import BadInput, open_regular
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -47,7 +47,7 @@ def read_lines(name: str) -> Iterator[tuple[int, bytes | LineError]]:
     if path.is_dir():
         raise BadInput("this is a directory", where=name, todo=f"Specify its files, for example {path}/*.jsonl")
     try:
-        with path.open("rb") as file:
+        with open_regular(path, links=True) as file:
             yield from _lines(file)
     except FileNotFoundError:
         raise BadInput("the file does not exist", where=name, todo="Check the name") from None

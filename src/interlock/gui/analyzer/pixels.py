@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import io
-import os
-import shutil
 import subprocess
-from functools import cache
 from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
+from ...core import find_program, run_program
 from ..screenshot.frame import TILE_HEIGHT, TILE_WIDTH, Frame
 
 STEP = 10
@@ -257,28 +255,17 @@ MAX_PIXELS = 1_000_000
 
 def read_text(frame: Frame, box: Box) -> str:
     """The text in a part of the screen; empty if there is none or tesseract is not installed."""
-    program = _tesseract()
-    if program is None or box.width * box.height > MAX_PIXELS:
+    if find_program("tesseract") is None or box.width * box.height > MAX_PIXELS:
         return ""
     image = frame.crop(box.left, box.top, box.width, box.height).to_image().convert("L")
     image = image.resize((image.width * 2, image.height * 2))
     buffer = io.BytesIO()
     image.save(buffer, "PNG", compress_level=1)
     try:
-        done = subprocess.run(
-            [program, "stdin", "stdout", "--psm", "6"],
-            input=buffer.getvalue(),
-            capture_output=True,
-            timeout=TIMEOUT_S,
-            check=False,
-            # One thread: more are slower on crops of this size.
-            env=os.environ | {"OMP_THREAD_LIMIT": "1"},
-        )
+        # One thread: more are slower on crops of this size.
+        one = {"OMP_THREAD_LIMIT": "1"}
+        words = ["tesseract", "stdin", "stdout", "--psm", "6"]
+        done = run_program(words, env=one, given=buffer.getvalue(), timeout=TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return " ".join(done.stdout.decode(errors="replace").split()) if done.returncode == 0 else ""
-
-
-@cache
-def _tesseract() -> str | None:
-    return shutil.which("tesseract")

@@ -13,7 +13,7 @@ import msgspec
 import platformdirs
 from msgspec import Struct
 
-from ...core import BadInput, from_json
+from ...core import BadInput, from_json, read_small
 from ...journal import write_durably
 from ...journal_records import VerificationResult
 from ..session import ReplaySession, inside
@@ -120,7 +120,7 @@ class SessionStore:
 
     def _read(self, path: str) -> str | None:
         try:
-            return inside(self.workspace, path).read_bytes().decode("utf-8")
+            return read_small(inside(self.workspace, path)).decode("utf-8")
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError) as error:

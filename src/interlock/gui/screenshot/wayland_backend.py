@@ -6,7 +6,6 @@ import io
 import json
 import os
 import secrets
-import shutil
 import subprocess
 import time
 from contextlib import suppress
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import unquote, urlparse
 
-from ...core import InterlockError
+from ...core import InterlockError, find_program, run_program
 from .backend import CaptureError, ScreenshotBackend
 from .screenshot import Screenshot
 
@@ -55,7 +54,7 @@ class WaylandBackend(ScreenshotBackend):
         return False
 
     def _grim(self, options: tuple[str, ...]) -> Screenshot:
-        if shutil.which("grim") is None:
+        if find_program("grim") is None:
             raise CaptureError("grim is not installed", where="wayland", todo="Install Debian's grim.")
         # PPM: a PNG takes five times as long, and it becomes a JPEG anyway.
         return self._picture(_run(["grim", "-t", "ppm", *options, "-"]))
@@ -94,12 +93,17 @@ def _sway_geometry(window_id: int | str) -> str:
 def _run(argv: list[str]) -> bytes:
     name = Path(argv[0]).name
     try:
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S, check=False)
+        done = run_program(argv, env=_compositor(), timeout=TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CaptureError(f"{name} failed ({error})", where="wayland") from error
     if done.returncode:
         raise CaptureError(done.stderr.decode(errors="replace").strip() or f"{name} failed", where="wayland")
     return done.stdout
+
+
+def _compositor() -> dict[str, str]:
+    """The sockets of the compositor, which its own programs need."""
+    return {name: value for name in ("SWAYSOCK", "I3SOCK") if (value := os.environ.get(name))}
 
 
 PORTAL = "org.freedesktop.portal.Desktop"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import tempfile
 import threading
@@ -11,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ...core import run_program
 from .backend import Area, CaptureError, XBackend
 from .frame import Frame
 from .screenshot import Screenshot
@@ -77,18 +77,12 @@ class ScrotBackend(XBackend):
         from PIL import Image
 
         options = ("--autoselect", ",".join(map(str, area.values()))) if area else ()
-        environment = os.environ | ({"DISPLAY": self._display} if self._display else {})
+        environment = {"DISPLAY": self._display} if self._display else None
         with tempfile.TemporaryDirectory(prefix="interlock-scrot-") as folder:
             file = Path(folder) / "screen.png"
             try:
-                done = subprocess.run(
-                    ["scrot", "--overwrite", *options, str(file)],
-                    env=environment,
-                    stdin=subprocess.DEVNULL,
-                    capture_output=True,
-                    timeout=TIMEOUT_S,
-                    check=False,
-                )
+                words = ["scrot", "--overwrite", *options, str(file)]
+                done = run_program(words, env=environment, timeout=TIMEOUT_S)
                 if done.returncode:
                     raise CaptureError(done.stderr.decode(errors="replace").strip() or "scrot failed", where="scrot")
                 with Image.open(file) as image:

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
 
+from ...core import printable
+
 
 class Html(str):
     """Markup; made only in this module."""
@@ -28,7 +30,7 @@ def el(tag: str, *children: object, **attributes: object) -> Html:
     for key, value in {"class": classes or None, **attributes}.items():
         if value is not None and value is not False:
             key = key.replace("_", "-")
-            parts.append(f" {key}" if value is True else f' {key}="{escape(_plain(value))}"')
+            parts.append(f" {key}" if value is True else f' {key}="{escape(printable(str(value)))}"')
     parts.append(">")
     if name not in VOID:
         parts += [_child(child) for child in children]
@@ -74,12 +76,7 @@ def _child(child: object) -> str:
     if isinstance(child, Html):
         return child
     if isinstance(child, str):
-        return escape(_plain(child))
+        return escape(printable(child))
     if isinstance(child, Iterable):
         return "".join(_child(each) for each in child)
     return escape(str(child))
-
-
-def _plain(value: object) -> str:
-    """Text without control characters."""
-    return "".join(char if char >= " " or char in "\n\t" else "\N{REPLACEMENT CHARACTER}" for char in str(value))
