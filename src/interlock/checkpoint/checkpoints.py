@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 
 from ..config import Checkpoints as Settings
-from ..core import CheckpointInfo, Clock, InvalidState, NotFound
+from ..core import CheckpointInfo, Clock, InvalidState, NotFound, read_small
 from .audit import Audited, StoreAudit, drop_lost
 from .change import Change
 from .change_watcher import FITTING, ChangeWatcher
@@ -315,7 +315,7 @@ class Checkpoints:
     def tracked(self) -> frozenset[str]:
         """The files that the workspace's git repository tracks; none without one."""
         try:
-            entries = read_index((self.workspace / ".git" / "index").read_bytes())
+            entries = read_index(read_small(".git/index", 1 << 28, below=self.workspace))
         except OSError:
             return frozenset()
         return frozenset(os.fsdecode(name) for *_, name in entries or ())

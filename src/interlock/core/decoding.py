@@ -27,7 +27,12 @@ def from_json(data: Text, kind: type[T]) -> T: ...
 def from_json(data: Text, kind: Any = Any) -> Any: ...
 def from_json(data: Text, kind: Any = Any) -> Any:
     """Decode JSON text; msgspec.DecodeError if it does not have this type."""
-    return (_json.get(kind) or json_decoder(kind)).decode(data)
+    try:
+        return (_json.get(kind) or json_decoder(kind)).decode(data)
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise msgspec.DecodeError(
+            f"JSON is {'not text' if isinstance(error, ValueError) else 'nested too deeply'}"
+        ) from None
 
 
 @overload

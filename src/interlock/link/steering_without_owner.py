@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ..config import Config
 from ..control import Command, RequestOutcome
-from ..core import ENDED, InterlockError, from_json
+from ..core import ENDED, InterlockError, from_json, read_small
 from ..journal import HELD, LAUNCH, TREE, Journal, JournalEntry, RunFolder, read_tree, write_whole
 from ..journal_records import EndRecord, kind_of
 from ..process import ProcessTree, attach
@@ -104,7 +104,7 @@ def _cancel(folder: RunFolder, tree: ProcessTree) -> RequestOutcome:
 def _is_fenced(folder: RunFolder) -> bool:
     """Whether the command is inside a fence, or its launch cannot be read."""
     try:
-        return from_json((folder.path / LAUNCH).read_bytes(), _Launch).config.runtime.contain == "fence"
+        return from_json(read_small(folder.path / LAUNCH), _Launch).config.runtime.contain == "fence"
     except (OSError, msgspec.DecodeError):
         return True
 
