@@ -133,18 +133,23 @@ _folders: list[str] = []
 
 def import_folders() -> list[str]:
     """The folders that our modules come from, as of the first call: sys.path without the working directory, and without
-    what PYTHONPATH adds unless it has us or what we need."""
+    what PYTHONPATH adds unless packages are installed there."""
     if not _folders:
         # An isolated interpreter has the path that another process of ours chose.
         given = "" if sys.flags.isolated else os.environ.get("PYTHONPATH", "")
         added = {os.path.abspath(path) for path in given.split(os.pathsep)} if given else set()  # noqa: PTH100
         added -= {path for path in added if path.startswith((sys.prefix, sys.base_prefix))}
-        foreign = {path for path in added if not {"interlock", "msgspec"} & set(_names_in(path))}
+        foreign = {path for path in added if not any(map(_is_package, _names_in(path)))}
         folders = [os.path.abspath(path) for path in (sys.path if sys.flags.safe_path else sys.path[1:])]  # noqa: PTH100
         own = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120
         # Our own folder is last: an editable installation may use import hooks, which -I -S does not load.
         _folders.extend([*(path for path in folders if path not in foreign), own])
     return _folders
+
+
+def _is_package(name: str) -> bool:
+    """Whether a folder with this name in it has us, what we need, or packages that somebody installed."""
+    return name in ("interlock", "msgspec") or name.endswith((".dist-info", ".egg-info"))
 
 
 def _names_in(folder: str) -> list[str]:

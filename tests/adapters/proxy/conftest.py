@@ -39,6 +39,8 @@ class SupervisedRun:
         upstream: str | None = None,
         checkpoints: bool = False,
         keys: dict[str, dict[str, str]] | None = None,
+        fenced: bool = False,
+        login: tuple[str, ...] = (),
     ) -> None:
         self.model = ScriptedModel(scripts).start()
         self.workspace = root / "workspace"
@@ -55,7 +57,7 @@ class SupervisedRun:
         base = upstream or self.model.url
         upstreams = {"anthropic": base, "openai": f"{base}/v1", "gemini": base}
         self.proxy = Proxy(
-            self.listener, StepNumbering(self.supervisor), Proxied(upstreams, TOKEN, keys or {}),
+            self.listener, StepNumbering(self.supervisor), Proxied(upstreams, TOKEN, keys or {}, fenced, login),
             choice=self.adapter.choice, rewind=self.adapter.rewind, steps=steps,
         )  # fmt: skip
         self.proxy.start()
