@@ -1,5 +1,4 @@
 from .adoption import adopt as adopt
-from .adoption import adopt_orphan as adopt_orphan
 from .adoption import adopt_orphans as adopt_orphans
 from .control_server import ControlServer as ControlServer
 from .control_server import JournalLog as JournalLog

@@ -2,7 +2,6 @@ from .alerts import apprise_channel as apprise_channel
 from .approvals import Approvals as Approvals
 from .approvals import call_digest as call_digest
 from .assembly import Options as Options
-from .assembly import preload as preload
 from .budgets import fits as fits
 from .check_runner import CheckRunner as CheckRunner
 from .check_runner import SandboxBuilder as SandboxBuilder

@@ -24,9 +24,7 @@ from ..core import (
     Directive,
     InterlockError,
     RunSpec,
-    SigningKey,
     check_glob,
-    compile_late_patterns,
     from_plain,
     read_small,
 )
@@ -124,22 +122,6 @@ def open_supervisor(options: Options) -> Supervisor:
     supervisor.checkpoint(cause="start", step=0)
     supervisor.record_contract()
     return supervisor
-
-
-def preload() -> None:
-    """Do once what every supervisor does first, in a process whose forks become supervisors.
-
-    Starts no thread, and does not depend on the environment or on plug-ins, which may differ when a run begins.
-    """
-    from ..detect import built_in
-    from ..proof import is_checked_by  # noqa: F401
-    from ..review import Reviewer
-    from . import decision_parts, incidents, pipeline_state, workspace  # noqa: F401
-
-    built_in()
-    Reviewer(Config().review, redact_context(Context(original_prompt="task", workspace="/"))).warm()
-    SigningKey.create()
-    compile_late_patterns()
 
 
 def _continue_incident(
