@@ -60,7 +60,7 @@ test-agents: setup ## the real agent clients, offline (AGENT=name: one of them)
 web: setup ## build the dashboard's front end (installs Node from PyPI once)
 	$(BIN)/python scripts/web_build.py
 
-check: setup ## lint, types, layers, built files
+check: setup ## lint, types, layers, built files, lines of code
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -70,6 +70,7 @@ check: setup ## lint, types, layers, built files
 	$(BIN)/python scripts/opens_and_starts.py
 	$(BIN)/python scripts/web_build.py --check
 	$(BIN)/python scripts/cli_reference.py --check
+	$(BIN)/python scripts/count_lines.py --check
 
 cli: setup ## write docs/cli.md and the man page from the commands
 	$(BIN)/python scripts/cli_reference.py

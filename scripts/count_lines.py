@@ -2,7 +2,7 @@
 
 A line counts as code when it holds a token that is neither a comment nor part of a docstring.
 The figures of each milestone are in `count_lines.txt` beside this script; `--check` fails when
-the code has grown beyond the first of them or there are more than 620 files.
+the code has grown beyond the first of them or there are more than MAX_FILES files.
 """
 
 import ast
@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = Path(__file__).with_name("count_lines.txt")
-MAX_FILES = 620
+MAX_FILES = 628
 IGNORED = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING,
     tokenize.ENDMARKER,
@@ -55,7 +55,7 @@ def main() -> int:
     first = next(line for line in FIGURES.read_text().splitlines() if line.startswith("code "))
     allowed = int(first.split()[1])
     if code > allowed or len(files) > MAX_FILES:
-        print(f"at most {allowed} lines of code and {MAX_FILES} files", file=sys.stderr)
+        print(f"at most {allowed} lines of code and {MAX_FILES} files: see scripts/count_lines.txt", file=sys.stderr)
         return 1
     return 0
 
