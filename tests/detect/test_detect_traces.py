@@ -19,16 +19,16 @@ COUNTS = {
     "goal_drift": {"goal_drift", "scope_creep"},
     "hallucination": {"hallucination"},
 }
-BEYOND = {("trail-gaia-466de8f532", "goal_drift")}
-"""Labels that need more than the trace to see."""
+WORDS = ("goal_drift", "hallucination")
+"""Told by words alone in these runs: notes, not issues."""
 
 JUDGED = {
     (name, label["pattern"])
     for name, trace in TRACES.items()
     for label in trace["labels"]
-    if label["pattern"] in trace["judged"]
+    if label["pattern"] in trace["judged"] and label["pattern"] not in WORDS
 }
-LABELLED = sorted(JUDGED - BEYOND)
+LABELLED = sorted(JUDGED)
 HEALTHY = sorted(name for name, trace in TRACES.items() if not trace["labels"])
 
 

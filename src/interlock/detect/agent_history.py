@@ -166,6 +166,7 @@ class AgentHistory:
             call.key if failed else 0,
         )
         turn.batch, turn.moved, turn.timed_out, turn.refused = call.batch, result.moved, timed_out, refused
+        turn.effects, turn.partly = call.effects, call.partly
         if refused:
             return turn
         turn.waiting = limited or self._waited(turn, call, step)
@@ -205,10 +206,15 @@ FILES = 256
 
 
 class RunActivity(Struct):
-    """Files written, files only read, whether anything was run, and the step at which tests last failed."""
+    """Files written, files only read, whether anything was run, and the step at which tests last failed.
+
+    `created` are paths that the run made itself, `looked` those that it read, as far as readings name them.
+    """
 
     written: list[str] = field(default_factory=list)
     read: dict[str, None] = field(default_factory=dict)
+    created: list[str] = field(default_factory=list)
+    looked: list[str] = field(default_factory=list)
     ran: bool = False
     failing: int | None = None
 

@@ -7,6 +7,8 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from ..calls import CallReading
+from ..calls import Effect as Effects
 from ..core import Step, Tool
 from .check_commands import TARGETS, main_program
 from .effect import Effect, command_of, is_shell, read_effect, read_paths, reading_of
@@ -20,6 +22,9 @@ ARGUMENTS = 2000
 
 REMEMBERED = 1024
 """Parsed calls cached: one call in three repeats a recent one."""
+
+EFFECTS = 24
+"""Effects kept per call."""
 
 QUESTION = 3
 """Minimum number of words for a text to be a question; sums and lists of numbers have none."""
@@ -43,6 +48,8 @@ class CallContent(Struct):
     program: str = ""
     targets: tuple[str, ...] = ()
     garble: Garble = ""
+    effects: tuple[Effects, ...] = ()
+    partly: bool = False
 
 
 class PendingCall(CallContent):
@@ -105,6 +112,8 @@ class CompletedCall(Struct):
     moved: int = 0
     timed_out: bool = False
     refused: bool = False
+    effects: tuple[Effects, ...] = ()
+    partly: bool = False
 
     @property
     def taught(self) -> bool:
@@ -144,6 +153,8 @@ def read_call(step: Step, tool: Tool) -> PendingCall:
         request.program,
         request.targets,
         request.garble,
+        request.effects,
+        request.partly,
         step.index,
         tool.name,
         False,
@@ -204,7 +215,19 @@ def _read_request(step: Step, tool: Tool, arguments: bytes) -> CallContent:
         program,
         targets,
         read_garble(tool, command if shell else None),
+        reading.effects[:EFFECTS],
+        _is_partial(tool, reading),
     )
+
+
+_EDITS = frozenset((b"edit", b"replace", b"insert", b"patch"))
+
+
+def _is_partial(tool: Tool, reading: CallReading) -> bool:
+    """Whether a call changes a part of files, which are there already."""
+    if any(write.how == "part" for write in reading.writes) or any(one.name == "sed" for one in reading.programs):
+        return True
+    return not _EDITS.isdisjoint(name_words(tool.name.replace("_", " "))) and tool.arguments.get("command") != "create"
 
 
 def _few(asked: set[bytes]) -> set[bytes]:

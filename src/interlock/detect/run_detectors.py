@@ -204,9 +204,8 @@ class Detectors:
         return agent
 
     def _new_agent(self) -> AgentDetectors:
-        return AgentDetectors(
-            Setting(self.context, self._tuning, AgentHistory(self._ledger)), self._factories, self._dropped
-        )
+        history = AgentHistory(self._ledger)
+        return AgentDetectors(Setting(self.context, self._tuning, history), self._factories, self._dropped)
 
     def _counts(self, issue: Issue) -> bool:
         if finding_key(issue) in self.muted or issue.type in self.muted:

@@ -71,15 +71,6 @@ class Tuning(Struct, frozen=True, kw_only=True):
     """Questions that share this much are the same question; the second one raises an alarm if ..."""
     query_stale: float = 0.6
     """... at least this share of its answer was known."""
-    growth: float = 1.5
-    """Mean growth of spend per progress from sample to sample; a context that fills up grows by less."""
-    growth_samples: int = 3
-    """Samples of growth required."""
-    growth_turns: int = 5
-    """Turns per sample: enough to even out single large results."""
-
-    growth_warm: int = 10
-    """Turns before sampling begins: a context that starts empty grows fast, which means nothing."""
     spend_doublings: int = 3
     """Calls in a row that each cost twice the previous one: no task needs a fourth."""
     spend_times: float = 10.0
@@ -104,14 +95,8 @@ class Tuning(Struct, frozen=True, kw_only=True):
     broken_window: int = 5
     """The window, in calls."""
 
-    scope_share: float = 0.3
-    """With a third of the files outside the task's paths, this is more than a look at a neighbour."""
     scope_least: int = 3
-    """Minimum number of files outside."""
-    scope_share_guessed: float = 0.5
-    """The same share where the paths are only inferred from the task's words."""
-    scope_least_guessed: int = 6
-    """The same minimum in that case."""
+    """Files changed outside the workspace from which it is grave."""
 
     goal_words: int = 8
     """Minimum number of significant words in a task for a run to be compared with it."""
@@ -170,12 +155,11 @@ class Tuning(Struct, frozen=True, kw_only=True):
 _SHIFTS: dict[Sensitivity, dict[str, float]] = {
     "low": {
         "medium_after": 4, "error_noise": 1, "loop_noise": 0, "sentence_times": 4, "idle_turns": 8,
-        "query_alike": 0.7, "query_same": 1.1, "contradictions": 3, "scope_share": 0.5, "growth": 2.0,
-        "wander_score": 0.85,
+        "query_alike": 0.7, "query_same": 1.1, "contradictions": 3, "wander_score": 0.85,
     },
     "medium": {},
     "high": {
         "medium_after": 2, "error_noise": 4, "loop_noise": 2, "idle_turns": 5, "query_alike": 0.4,
-        "contradictions": 1, "scope_share": 0.2, "growth": 1.3, "wander_score": 0.6,
+        "contradictions": 1, "wander_score": 0.6,
     },
 }  # fmt: skip

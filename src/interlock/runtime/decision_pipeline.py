@@ -15,6 +15,7 @@ from ..core import (
     DESTRUCTIVE_ACTION,
     EVERY_CAPABILITY,
     LADDER,
+    LONG_WAIT,
     Capability,
     CheckpointInfo,
     Context,
@@ -436,14 +437,16 @@ class DecisionPipeline:
         if before.episodes:
             sightings = parts.sightings(step)
             instructed = step.kind == "message" and step.role == "user" and parts.detectors.instructed
-        if not issues and not before.pending and not sightings and not instructed:
-            return StepOutcome(now, assumed, progressed=progressed)
+        # What rests on words alone is a note: it is recorded, and never answered.
+        answerable = [issue for issue in issues if issue.severity != "low" or issue.type == LONG_WAIT]
+        if not answerable and not before.pending and not sightings and not instructed:
+            return StepOutcome(now, assumed, tuple(issues), progressed=progressed)
         checkpoints = self._run.checkpoints
         if self._assume_checkpoint:
             began = [episode.began for episode in before.episodes if episode.open]
-            checkpoints = (_assumed_checkpoint(issues, began, now),)
+            checkpoints = (_assumed_checkpoint(answerable, began, now),)
         run = replace(self.state(now), step=step.index, checkpoints=checkpoints)
-        ruled = parts.decide(run, now, issues, sightings, instructed=instructed, progressed=progressed)
+        ruled = parts.decide(run, now, answerable, sightings, instructed=instructed, progressed=progressed)
         if ruled is None:
             return StepOutcome(now, assumed, tuple(issues), progressed=progressed)
         parts.state, rulings = ruled

@@ -141,6 +141,7 @@ class GoalDrift(StatefulDetector[Course]):
                 step,
                 f"The plan was skipped: {what}, but the answer came without it. Carry out the plan first.",
                 key="plan",
+                severity="low",
                 confidence=0.7 if broken else 0.6,
                 evidence=[*said[:3], step],
                 details={"promised": broken},

@@ -1,4 +1,4 @@
-"""Resource spiral: spending grows while progress does not."""
+"""Resource spiral: calls without gain, calls that cost ever more, and commands that run away."""
 
 from __future__ import annotations
 
@@ -16,10 +16,6 @@ from ..effect import command_of, is_shell, reading_of
 from ..failure import refused_for_form
 from ..fingerprint import alike
 
-BYTES_PER_TOKEN = 4
-"""Used to estimate tokens from the text if the source gives no usage."""
-
-
 FAN = 32
 """Number of concurrent processes that can take up a whole machine."""
 _ENDLESS = late_pattern(r"\bwhile\s+(?:true|:|\[\s*1\s*\]|1)\s*;|\bfor\s*\(\(\s*;\s*;")
@@ -36,25 +32,20 @@ FAR = 4.0
 
 
 class Spending(Struct):
-    """Spend and gains of the current sample, earlier samples as (spend per progress, step), and the turns since the
-    last gain; `used` since the last call, and `calls` with the usage of each: tokens, dollars, step."""
+    """The turns since the last gain; `used` since the last call, and `calls` with the usage of each: tokens, dollars,
+    step."""
 
-    warmed: int = 0
-    turns: int = 0
-    spend: float = 0.0
-    gains: int = 0
     idle: list[int] = field(default_factory=list)
     idled: int = 0
     answered: int = -1
     batch: int = -1
     since: int | None = None
-    samples: list[tuple[float, int]] = field(default_factory=list)
     used: list[float] = field(default_factory=lambda: [0.0, 0.0])
     calls: list[tuple[float, float, int]] = field(default_factory=list)
 
 
 class ResourceSpiral(StatefulDetector[Spending]):
-    """Watches for growing spend per progress, and for the same question reworded repeatedly."""
+    """Watches for turns without gain, leaps in spend, and the same question reworded repeatedly."""
 
     type = "resource_spiral"
 
@@ -64,7 +55,6 @@ class ResourceSpiral(StatefulDetector[Spending]):
     def observe(self, seen: Seen) -> Iterable[Issue]:
         step, state = seen.step, self.state
         usage = step.usage
-        state.spend += usage.tokens if usage is not None else len(step.content) / BYTES_PER_TOKEN
         if usage is not None:
             state.used[0] += usage.tokens
             state.used[1] += usage.cost_usd or 0.0
@@ -79,16 +69,6 @@ class ResourceSpiral(StatefulDetector[Spending]):
             found = self._questions(turn) + found
         if state.used[0] or state.used[1]:
             found += self._leap(turn)
-        if state.warmed < self.tuning.growth_warm:
-            # A context that starts empty grows fast, which means nothing.
-            state.warmed, state.spend = state.warmed + 1, 0.0
-            return found
-        state.turns += 1
-        state.gains += turn.gain
-        if state.turns >= self.tuning.growth_turns:
-            push(state.samples, (state.spend / (1 + state.gains), turn.step), self.tuning.growth_samples + 1)
-            state.turns, state.spend, state.gains = 0, 0.0, 0
-            found += self._growth(turn.step)
         return found
 
     def _runaway(self, step: Step) -> tuple[Issue, ...]:
@@ -245,28 +225,6 @@ class ResourceSpiral(StatefulDetector[Spending]):
             return False
         last = calls[-1][unit]
         return last > 2 * median(call[unit] for call in calls) or last >= FAR * stuck.level
-
-    def _growth(self, step: int) -> tuple[Issue, ...]:
-        """Growth of spend per progress from sample to sample."""
-        samples, tuning = self.state.samples, self.tuning
-        if len(samples) <= tuning.growth_samples:
-            return ()
-        growths = [after / max(before, 1.0) for (before, _), (after, _) in pairwise(samples)]
-        mean = sum(growths) / len(growths)
-        if mean <= tuning.growth or min(growths) <= 1.0:
-            return ()
-        return (
-            self.issue(
-                step,
-                f"Each bit of progress costs {mean:.1f} times as much as the one before. "
-                "Drop unnecessary work and take smaller steps.",
-                key="growth",
-                severity="high" if mean > 2 * tuning.growth else "medium",
-                confidence=min(mean / (2 * tuning.growth), 1.0),
-                evidence=[at for _, at in samples],
-                details={"growth": round(mean, 2)},
-            ),
-        )
 
 
 detector = ResourceSpiral
