@@ -19,6 +19,7 @@ import report
 import rivals
 import scoring
 import sensitivity
+import solved
 from interlock.config.schema import Detect, Review
 from interlock.core import Seen
 from interlock.detect import Detectors, Tuning
@@ -243,7 +244,7 @@ def main() -> None:
     traces = {source: load(given.traces, source) for source in SOURCES}
     if not any(traces.values()):
         sys.exit(f"{given.traces}: no trace files there. Give the folder with --traces DIR (or TRACES=DIR for make).")
-    every = [trace for some in traces.values() for trace in some]
+    every = [trace for source, some in traces.items() if source != "miniswe" for trace in some]
     asked = questions(traces)
     healthy = [trace for source in SUCCESSFUL for trace in traces[source] if trace.outcome == "success"]
     shipped = detect(every)
@@ -260,7 +261,19 @@ def main() -> None:
     flat = sensitivity.measure(detect, [t for t in every if _family(t) != "stepshield"], wanted, healthy, given.quick)
     verdicts = judge_verdicts.measure(asked, shipped)
     text = report.write(
-        traces, asked, healthy, shipped, validated, settings, left_out, others, skipped, flat, verdicts, given.traces
+        traces,
+        asked,
+        healthy,
+        shipped,
+        validated,
+        settings,
+        left_out,
+        others,
+        skipped,
+        flat,
+        verdicts,
+        given.traces,
+        solved.section(traces["miniswe"]),
     )
     given.output.write_text(text)
     print(text)

@@ -134,6 +134,7 @@ def write(
     flat: list[list[str]],
     verdicts: str,
     folder: Path,
+    solved: str,
 ) -> str:
     """The whole report as Markdown."""
     parts = [
@@ -155,6 +156,8 @@ def write(
         _delay(traces["sola"], shipped, others),
         "## Successful traces\n",
         _successful(traces, healthy, shipped),
+        "## Solved runs under supervision (miniswe)\n",
+        solved,
         "## Misbehaving runs and their clean twins (stepshield)\n",
         _twins(traces["stepshield"], folder),
         "## First alarms on real unattended runs (codetracer), judged by reading them\n",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from interlock.config import Config
 from interlock.core.decoding import from_plain
 
-from . import healthy, heeding, stubborn, waiting  # noqa: F401  each makes its agents known
+from . import evidence, healthy, heeding, stubborn, waiting  # noqa: F401  each makes its agents known
 from .driver import HORIZON, PATIENT, play_supervised, settings
 from .judge import ATTENDED, EXAMPLE, OURS, Verdict, judge
 from .peers import PEERS, play_peer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from detecting import Did, steps, watch
 
-from interlock.detect.failure import read_time_out
+from interlock.core import read_time_out
 
 COMMAND = "python reproduce_issue.py && echo done"
 

@@ -180,3 +180,4 @@ from .step import Step as Step
 from .step import Tool as Tool
 from .step import Usage as Usage
 from .step import derive_kind as derive_kind
+from .time_out import read_time_out as read_time_out

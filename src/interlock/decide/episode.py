@@ -124,7 +124,8 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
         related = issue.type == self.issue.type or refused or {issue.type, self.issue.type} <= REPEATING
         if not self.open or not related:
             return False
-        if not set(issue.evidence).isdisjoint(self.steps):
+        # What is said before a call and what comes back are one try.
+        if not {step + after for step in issue.evidence for after in (0, 1)}.isdisjoint(self.steps):
             return True
         # Alternating calls are one loop; two failing checks are two problems.
         kinds = {issue.stuck.kind, *(known.kind for known in self.stuck)}

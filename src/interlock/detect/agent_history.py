@@ -7,11 +7,11 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct, field
 
-from ..core import ASSUMED_SECONDS, Step, from_msgpack
+from ..core import ASSUMED_SECONDS, Step, from_msgpack, read_time_out
 from ..proof import tests
 from .completed_call import CompletedCall, PendingCall, read_call, read_result
 from .effect import wrote
-from .failure import TIMED_OUT, mask_numbers, read_failure, read_report, read_time_out
+from .failure import TIMED_OUT, mask_numbers, read_failure, read_report
 from .fingerprint import bounded, fingerprint
 from .goal import GOAL
 from .progress import Knowledge, gained

@@ -17,8 +17,10 @@ MARKS = 12
 Followed = tuple[Stuck, Sign | None]
 
 
-def failure_of(turn: CompletedCall, marks: tuple[int, ...] = (), *, any_target: bool = False) -> Stuck:
-    """The `Stuck` of a failing call; `marks` are failures that alternate with it."""
+def failure_of(
+    turn: CompletedCall, marks: tuple[int, ...] = (), *, names: tuple[int, ...] = (), any_target: bool = False
+) -> Stuck:
+    """The `Stuck` of a failing call; `marks` are failures that alternate with it, `names` the tests that failed."""
     targets = () if any_target else turn.targets
     every = tuple(dict.fromkeys((*marks, turn.failure)))[-MARKS:]
     return Stuck(
@@ -28,7 +30,7 @@ def failure_of(turn: CompletedCall, marks: tuple[int, ...] = (), *, any_target: 
         program=turn.program,
         targets=targets,
         marks=every,
-        names=turn.failing,
+        names=tuple(dict.fromkeys((*names, *turn.failing))),
         failures=turn.failures,
         passes=turn.passes,
         place=turn.place,
@@ -89,7 +91,9 @@ def _acts(turn: CompletedCall, stuck: Stuck) -> bool:
 
 
 def _failure(stuck: Stuck, turn: CompletedCall) -> Sign | None:
-    again = turn.failed and turn.failure in stuck.marks
+    # The same words about a test that did not fail before are another failure.
+    new = bool(turn.failing and stuck.names) and set(turn.failing).isdisjoint(stuck.names)
+    again = turn.failed and turn.failure in stuck.marks and not new
     if not again and not same_check(turn.program, turn.targets, stuck.program, stuck.targets):
         return None
     if turn.timed_out:
@@ -100,7 +104,7 @@ def _failure(stuck: Stuck, turn: CompletedCall) -> Sign | None:
         return "better"
     if again:
         return "again"
-    if turn.failing and stuck.names and set(turn.failing).isdisjoint(stuck.names):
+    if new:
         return "better"
     return "changed"
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from ..calls import teach
 from ..config import RationalityLevels, RiskLevels
 from ..config import Review as ReviewConfig
-from ..core import Context, Review, Step, Tool, Verdict, from_json
+from ..core import Context, Review, Step, Tool, Verdict, from_json, read_time_out
 from .arguments import texts
 from .expected_paths import ExpectedPaths, has_substance, rationality, remote_hosts
 from .judgement import Judgement, ask_named, judge_script, read_text, soften, spare_named, with_rule
@@ -151,6 +151,8 @@ class Reviewer:
         state = self._state
         if state.untrusted.waiting.pop(key, None) is not None:
             state.untrusted.learn(step.content, step.index, f"{self._context.task} {self._context.primary_goal}")
+        if read_time_out(step.exit_code, step.content, ""):
+            return  # a call that was cut off did not fail by itself
         if step.error is True or (step.exit_code or 0) != 0:
             state.failures[sign] = state.failures.pop(sign, 0) + 1
             forget_oldest(state.failures, MAX_FAILURES)

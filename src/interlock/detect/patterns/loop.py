@@ -22,6 +22,8 @@ QUOTED = 80
 """Bytes of a repeated sentence that are quoted."""
 
 
+NAMES = 64
+"""Failing tests remembered of a check."""
 CHECKS = 16
 """Failing checks tracked at once."""
 
@@ -38,6 +40,7 @@ class FailingCheck(Struct):
     gains: int = 0
     prompts: int = 0
     batch: int = -1
+    names: list[int] = field(default_factory=list)
 
 
 class Rounds(Struct):
@@ -209,7 +212,10 @@ class Loop(StatefulDetector[Rounds]):
             del state.checks[next(iter(state.checks))]
         if failing.marks and (state.turns - failing.turn > tuning.round_span or prompts != failing.prompts):
             failing.marks, failing.stalled, failing.fewest, failing.most = [], 0, None, None
-        if turn.failure not in failing.marks or got_better(turn, failing.fewest, failing.most):
+            failing.names.clear()
+        others = [test for test in turn.failing if test not in failing.names]
+        failing.names = [*failing.names, *others][-NAMES:]
+        if others or turn.failure not in failing.marks or got_better(turn, failing.fewest, failing.most):
             failing.stalled = 0
             failing.steps.clear()
             push(failing.marks, turn.failure, MARKS)
@@ -236,7 +242,7 @@ class Loop(StatefulDetector[Rounds]):
                 confidence=tuning.confidence(failing.stalled),
                 evidence=failing.steps,
                 details=_failing(turn, failing.stalled + 1),
-                stuck=failure_of(turn, tuple(failing.marks)),
+                stuck=failure_of(turn, tuple(failing.marks), names=tuple(failing.names)),
             ),
         )
 
