@@ -108,7 +108,7 @@ def test_the_page_says_what_happened_why_and_what_it_cost(demo):
     assert "Emergency stop" in said
     assert "resume_with_limits" in said
     assert "return text.split" in said, "diffs"
-    assert "79,500 tokens" in said
+    assert "78,000 tokens" in said
     for word in ("hint", "rollback", "hallucination", "goal drift"):
         assert word in said
 
@@ -125,9 +125,9 @@ def test_markdown_and_json_tell_the_same(demo):
     assert "| 5 emergency stop | 1 |" in markdown
     data = msgspec.json.decode(render(demo, "json"))
     assert data["status"] == "aborted"
-    assert data["run"]["steps"] == 159
+    assert data["run"]["steps"] == 153
     assert [rung["type"] for rung in data["ladder"]][-1] == "emergency_stop"
-    assert data["series"]["tokens"][-1] == 79_500
+    assert data["series"]["tokens"][-1] == 78_000
 
 
 @pytest.fixture(scope="module")
