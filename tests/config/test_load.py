@@ -231,3 +231,11 @@ def test_containment_is_off_however_yaml_reads_the_word(tmp_path: Path, word: st
 def test_other_words_are_not_false(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="expected one of"):
         load(write(tmp_path / "c.yaml", "runtime:\n  on_tamper: false\n"))
+
+
+def test_a_key_that_was_removed_says_what_to_do(tmp_path: Path) -> None:
+    file = write(tmp_path / "c.yaml", "detect:\n  judge:\n    sure: 0.5\n")
+    with pytest.raises(BadInput) as raised:
+        load(file)
+    words = str(raised.value)
+    assert words.endswith("c.yaml:3: detect.judge.sure: was removed: Interlock chooses it itself. Delete the line.")

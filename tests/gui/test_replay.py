@@ -88,6 +88,12 @@ def test_the_verification_at_the_end_of_a_replay_follows_the_configuration(
     assert (result.completed, result.verification.success) == (True, succeeds)
 
 
+@pytest.mark.parametrize("key", ["enabled", "verify_on_completion"])
+def test_the_verification_at_the_end_of_a_replay_can_be_switched_off(fixture: ReplayFixture, key: str) -> None:
+    result = fixture.engine(config=Gui(verification=GuiVerification(**{key: False}))).execute()
+    assert result.completed and result.verification is None
+
+
 @pytest.mark.torture
 @pytest.mark.parametrize("fault", ["palette", "dialog", "terminal", "open b.txt"])
 def test_a_fault_in_mid_typing_is_recovered_and_the_files_come_out_all_the_same(

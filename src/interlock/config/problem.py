@@ -40,8 +40,17 @@ PART = 4
 """Shorter words are part of too many others to suggest one."""
 
 
+REMOVED = {
+    "detect.judge": ("sure", "threshold", "timeout_seconds", "block"),
+    "notifications": ("most_per_hour",),
+}
+"""Keys of earlier versions that changed nothing worth choosing, by section."""
+
+
 def describe_unknown_key(name: str, path: str, section: inspect.StructType) -> tuple[str, str]:
     """The problem with a key that the section does not have, and a suggestion."""
+    if name in REMOVED.get(path, ()):
+        return "was removed: Interlock chooses it itself", "Delete the line."
     if homes := [home for home in sections_with(name) if home != path]:
         # At the outermost level a key has no section to belong to.
         sections_named = [home or "the outermost level" for home in homes]

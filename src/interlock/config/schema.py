@@ -183,9 +183,6 @@ class Judge(Section, frozen=True, kw_only=True):
     every: Annotated[
         int, Meta(ge=0, description="Steps between two checks of the run's direction; 0 switches them off.")
     ] = 40
-    sure: Annotated[Share, Meta(description="Ask about findings below this confidence.")] = 0.9
-    threshold: Annotated[Share, Meta(description="The lowest confidence at which a verdict counts.")] = 0.7
-    timeout_seconds: Annotated[float, Meta(gt=0, description="How long to wait for an answer.")] = 20
 
 
 class SecondOpinion(Section, frozen=True, kw_only=True):
@@ -352,7 +349,6 @@ class Notifications(Section, frozen=True, kw_only=True):
         Meta(description="Shares of max_cost_usd and max_tokens that raise an alert, once each."),
     ] = (0.8, 1.0)
     repeat_seconds: Annotated[float, Meta(ge=0, description="Minimum time between two equal alerts.")] = 60
-    most_per_hour: Annotated[int, Meta(ge=1, description="Alerts per hour; critical ones are always sent.")] = 30
 
 
 class GuiBudget(Section, frozen=True, kw_only=True):

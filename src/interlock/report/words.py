@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct
 from .. import core
 from .. import journal_records as records
 from ..control import Abort, Ack, Audit, Done, Request, Result, State
-from ..core import Inject, Step
+from ..core import Inject, SetLimits, Step
 from ..journal import ENDINGS
 from ..journal_records import InterventionEvent, InterventionRecord, RecordBody, StepRecord
 from ..proof import TestFact
@@ -97,7 +97,7 @@ def describe_record(body: RecordBody) -> RecordText:
             return RecordText("intervention", look, title, body.reason, body.step)
         case core.CheckpointInfo():
             label = body.label or body.cause
-            detail = f"{label}; {body.files:,} files" if label else f"{body.files:,} files"
+            detail = _join("; ", label, f"{body.files:,} files", "" if body.basis == "walk" else f"by {body.basis}")
             return RecordText("checkpoint", "quiet", f"checkpoint {body.id}", detail, body.step)
         case State() | Abort() | Done():
             return describe_state(body)
@@ -112,7 +112,8 @@ def describe_record(body: RecordBody) -> RecordText:
             lines += [f"Until then: {line}" for line in body.escalation_path]
             return RecordText("incident", "warning", title, cut("\n".join(lines), DETAIL), body.issue.step)
         case core.RollbackEntry():
-            return RecordText("checkpoint", "quiet", f"rolled back to checkpoint {body.to_checkpoint}")
+            title = f"rolled back to checkpoint {body.to_checkpoint}"
+            return RecordText("checkpoint", "quiet", title, f"at step {body.from_state.get('step', '?')}")
         case records.EpisodeRecord():
             return describe_episode(body)
         case records.PersonRecord():
@@ -335,6 +336,8 @@ def describe_applied(body: records.AppliedRecord) -> RecordText:
     order, how = body.directive, body.applied.how
     attempt, done = DIRECTIVES[type(order).__name__]
     words = order.message.content if isinstance(order, Inject) else getattr(order, "reason", getattr(order, "text", ""))
+    if isinstance(order, SetLimits) and order.windowed:
+        how = f"{how}; per {order.window_s:g} s: {', '.join(order.windowed)}"
     if body.applied.ok:
         return RecordText("intervention", "quiet", done, cut(_join("\n", how, words), DETAIL))
     # Without a channel, notifications are not wanted.

@@ -185,9 +185,7 @@ def open_notifier(config: Config, on_failure: Callable[[DeliveryFailure], None] 
     channels = {name: apprise_channel(url) for name, url in settings.channels.items()}
     if not channels:
         return None
-    return Notifier(
-        channels, on_failure=on_failure, repeat_s=settings.repeat_seconds, most_per_hour=settings.most_per_hour
-    )
+    return Notifier(channels, on_failure=on_failure, repeat_s=settings.repeat_seconds)
 
 
 def open_alerts(run: Run, config: Config, given: Notifier | None) -> Alerts | None:

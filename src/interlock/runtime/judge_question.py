@@ -97,6 +97,9 @@ def read_verdicts(answer: str, prompt: Prompt, count: int) -> dict[int, Verdict]
     return found
 
 
+PATIENCE_S = 20
+"""How long to wait for an answer."""
+
 MAX_TOKENS = 600
 MAX_ANSWER_BYTES = 256 * 1024
 """The most bytes of an answer that are read."""
@@ -169,6 +172,6 @@ def _post(url: str, body: dict[str, object], headers: dict[str, str], settings: 
     if urlsplit(url).scheme not in ("http", "https"):
         raise ValueError("detect.judge.url must begin with http:// or https://")
     request = urllib.request.Request(url, msgspec.json.encode(body), {"content-type": "application/json", **headers})
-    with urllib.request.urlopen(request, timeout=settings.timeout_seconds) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
         read: bytes = answer.read(MAX_ANSWER_BYTES)
         return read

@@ -27,6 +27,11 @@ JUDGED_TYPES = frozenset((GOAL_DRIFT, HALLUCINATION, SCOPE_CREEP))
 """Issues that a model judges better than rules do."""
 RAISED = frozenset((GOAL_DRIFT, HALLUCINATION))
 """Issues that the model may raise itself."""
+SURE = 0.9
+"""Findings with this confidence are not asked about."""
+COUNTS = 0.7
+"""The lowest confidence at which a verdict counts."""
+
 RECENT = 24
 """The most recent steps shown to the model."""
 EXCERPT = 600
@@ -82,7 +87,7 @@ class Judge:
     def consult(self, issue: Issue, task: str) -> None:
         """Ask about a finding, once."""
         key = finding_key(issue)
-        if issue.type not in JUDGED_TYPES or key in self._asked or (issue.confidence or 1.0) >= self._settings.sure:
+        if issue.type not in JUDGED_TYPES or key in self._asked or (issue.confidence or 1.0) >= SURE:
             return
         opinion = Opinion(issue_id=issue.id, key=key, model=self._settings.model)
         asked = f"A rule reports {issue.type}. Its words are the last line of the data. Is it right?"
@@ -167,7 +172,7 @@ class Judge:
         for number, digest in enumerate(new, 1):
             found = verdicts.get(number)
             # A verdict with too little confidence does not count.
-            sure = found is not None and found.confidence >= settings.threshold
+            sure = found is not None and found.confidence >= COUNTS
             self._verdicts[digest] = found if sure else None
             while len(self._verdicts) > REMEMBERED:
                 del self._verdicts[next(iter(self._verdicts))]
