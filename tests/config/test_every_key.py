@@ -157,6 +157,13 @@ def templates(config: Config, tmp: Path) -> object:
         return str(error)
 
 
+def programs(config: Config, _: Path) -> object:
+    try:
+        return type(Reviewer(config.review, Context())).__name__
+    except BadInput as error:
+        return str(error)
+
+
 def words_of_sandbox(config: Config, tmp: Path) -> object:
     """The arguments of the sandbox of a fenced run."""
     for name in ("store", "run", "w", "t"):
@@ -362,6 +369,7 @@ OBSERVED: dict[str, tuple[object, Observe]] = {
 }
 WITH_FOLDER: dict[str, tuple[object, Callable[[Config, Path], object]]] = {
     "interventions.soft_correction.custom_prompts_path": ("/nowhere/prompts.yaml", templates),
+    "review.programs_path": ("/nowhere/programs.yaml", programs),
     "review.approval_hours": (1.0, approval_time),
     "runtime.step_timeout_ms": (9.0, step_time),
     "contain.allow": (["ssh-keys", "tmux", "docker"], words_of_sandbox),
