@@ -9,7 +9,7 @@ from ..core import late_pattern
 from .model import ELSEWHERE, Check, Effect, Extent, Inline, Program, Verb, Wait, Write, Zone
 from .zones import DEVICES, extent_of, is_address, resolve, zone_of
 
-MAX_EFFECTS = 1_000
+MAX_EFFECTS = 10_000
 MAX_TARGET = 1_000
 MAX_WRITES = 64
 

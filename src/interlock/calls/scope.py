@@ -8,7 +8,7 @@ from .findings import UNKNOWN_FOLDER
 from .model import Zone
 from .syntax import Node
 
-MAX_TEXT = 262_144
+MAX_TEXT = 1_048_576
 """Characters of a script that are read."""
 MAX_FLOW = 65_536
 """Characters kept of what goes through a pipe."""

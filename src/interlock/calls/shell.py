@@ -26,14 +26,14 @@ from .model import Check, Program, Wait, Zone
 from .python import read_code
 from .rows import Line, Row
 from .scope import EMPTY, MAX_FLOW, MAX_TEXT, MAX_WORDS, SILENCE, Flow, Scope
-from .syntax import Command, Function, Group, Loop, Node, Pipeline, Sequence, parse
+from .syntax import UNREADABLE, Command, Function, Group, Loop, Node, Pipeline, Sequence, parse
 from .table import UNKNOWN, choose, row_for, split_line
 from .zones import resolve
 
 BUILTIN = Row()
 SYSTEM_PROGRAMS = ("/bin/", "/usr/", "/sbin/")
-MIN_STEPS = 4_000
-"""Commands read per call, beside one for every four characters; loops count once, functions as often as called."""
+MIN_STEPS, MAX_STEPS = 4_000, 40_000
+"""Commands read per call: some, and one for every four characters; loops count once, functions as often as called."""
 MAX_LEVEL = 12
 """Scripts inside scripts, functions inside functions, wrappers inside wrappers."""
 MAX_INTO = 8
@@ -62,7 +62,7 @@ class ShellReader(ActionReader):
     def __init__(self, findings: Findings, characters: int = 0) -> None:
         self.findings = findings
         self.level = 0
-        self._steps = MIN_STEPS + characters // 4
+        self._steps = min(MIN_STEPS + characters // 4, MAX_STEPS)
         self._characters = 2 * MAX_TEXT
 
     def read(self, text: str, scope: Scope, flow: Flow = EMPTY, decides: bool = False) -> Flow:
@@ -72,7 +72,9 @@ class ShellReader(ActionReader):
             self.findings.conceal("it is too long or nested too deeply")
             return EMPTY
         script = parse(text)
-        if script.error and not self.findings.unread:
+        if script.error in UNREADABLE:
+            self.findings.conceal(f"it is not read to its end: {script.error}")
+        elif script.error and not self.findings.unread:
             self.findings.unread = script.error
         self.level += 1
         out = self.sequence(script.body, scope, flow, decides)

@@ -13,6 +13,7 @@ MAX_DEPTH = 48
 """Nesting of substitutions, groups, loops and functions."""
 
 
+MAX_COMMANDS = 30_000
 MAX_ARITHMETIC = 8_192
 """Characters between the parentheses of an arithmetic expression or a pattern."""
 
@@ -117,6 +118,12 @@ class Script(NamedTuple):
     error: str
 
 
+TOO_DEEP = "nested too deeply"
+TOO_MUCH = "too many commands"
+UNREADABLE = (TOO_DEEP, TOO_MUCH)
+"""Errors of ours: bash would run what follows."""
+
+
 class BrokenSyntax(Exception):
     """The text is not shell."""
 
@@ -173,7 +180,7 @@ class Parser:
     """A recursive descent over the text; `at` is the next character."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
+        self.text, self.at, self._commands = text, 0, 0
         self._heredocs: list[tuple[list[Redirect], int, str, bool, bool]] = []
 
     # Statements
@@ -181,7 +188,7 @@ class Parser:
     def statements(self, items: list[tuple[Pipeline, str]], ends: frozenset[str], depth: int) -> None:
         """Statements up to a word in `ends`, a `)` or the end of the text."""
         if depth > MAX_DEPTH:
-            raise BrokenSyntax("nested too deeply")
+            raise BrokenSyntax(TOO_DEEP)
         text = self.text
         while True:
             self._newlines()
@@ -274,7 +281,7 @@ class Parser:
         if function is not None:
             self.at = function.end()
             if depth > MAX_DEPTH:
-                raise BrokenSyntax("nested too deeply")
+                raise BrokenSyntax(TOO_DEEP)
             return Function(function[1], self._stage(depth + 1))
         return self._command(depth)
 
@@ -364,6 +371,9 @@ class Parser:
 
     def _command(self, depth: int) -> Command:
         text, begin = self.text, self.at
+        self._commands += 1
+        if self._commands > MAX_COMMANDS:
+            raise BrokenSyntax(TOO_MUCH)
         assignments: list[Assignment] = []
         words: list[Word] = []
         redirects: list[Redirect] = []
@@ -543,7 +553,7 @@ class Parser:
 
     def _dollar(self, parts: list[Part], depth: int, quoted: bool) -> None:
         if depth > MAX_DEPTH:
-            raise BrokenSyntax("nested too deeply")
+            raise BrokenSyntax(TOO_DEEP)
         text, at = self.text, self.at
         if text.startswith("$((", at) and (inner := self._balanced(at + 3, "))")) is not None:
             parts.append(Arithmetic(inner))

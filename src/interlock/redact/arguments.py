@@ -112,13 +112,13 @@ def make_plain(value: object, depth: int = DEPTH) -> object:
 class ArgumentBudget:
     """Counts the size of arguments, and cuts what exceeds the limits."""
 
-    def __init__(self) -> None:
-        self._left = TOTAL
+    def __init__(self, text: int = TEXT, total: int = TOTAL) -> None:
+        self._text, self._left = text, total
 
     def fit(self, value: Any) -> Any:
         """The value, cut to the remaining budget."""
         if isinstance(value, str):
-            text = cut(value, min(TEXT, max(0, self._left)))
+            text = cut(value, min(self._text, max(0, self._left)))
             self._left -= len(text)
             return text
         if isinstance(value, dict):

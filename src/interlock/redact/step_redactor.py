@@ -5,12 +5,15 @@ from __future__ import annotations
 import msgspec
 
 from ..core import Paths, Step, Tool
-from .arguments import ITEMS, ArgumentBudget, gather, make_plain
+from .arguments import ITEMS, TEXT, ArgumentBudget, gather, make_plain
 from .bounds import CONTENT, ONE_LINE, countable, cut, is_countable, mark_cut, mend, one_line
 from .text import Redactor, redactor
 
 WINDOW = 2 * CONTENT
 """How many characters at either end of a huge text are searched for secrets; far fewer are kept."""
+
+WHOLE = 1_048_576
+"""Characters of a call's arguments that are reviewed; far fewer are kept."""
 
 PATH = 4096
 
@@ -27,6 +30,14 @@ class StepRedactor:
     def redact(self, step: Step) -> Step:
         """The step without secrets, bounded, and encodable; the same object if nothing has to change."""
         return step if self._is_clean(step) else self._clean(step)
+
+    def whole(self, step: Step) -> Step | None:
+        """The call with all of its arguments, redacted, for its review; None if `redact` cuts nothing of them."""
+        tool = step.tool
+        if tool is None or not any(isinstance(value, str) and len(value) > TEXT for value in tool.arguments.values()):
+            return None
+        arguments = ArgumentBudget(WHOLE, WHOLE).fit(self._redactor.redact_value(make_plain(tool.arguments)))
+        return msgspec.structs.replace(step, tool=Tool(self.redact_line(tool.name), arguments, tool.call_id))
 
     def admit_text(self, text: str, limit: int = CONTENT) -> str:
         """A text without secrets, bounded."""

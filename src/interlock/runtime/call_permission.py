@@ -62,6 +62,13 @@ class Permission:
         self._announce_once(step.index)
         return answered
 
+    def review_whole(self, step: Step, whole: Step) -> None:
+        """Review a long call by all of its text; only the beginning and end of it are recorded."""
+        if self._reviews.get(step) is None:
+            review = self._guard.part("reviewer", lambda: self._pipeline.review(whole), None)
+            if review is not None:
+                self._reviews.begin(step, review)
+
     def review_and_observe(self, step: Step, absent: tuple[str, ...] | None) -> Observation:
         """Review a call; also observe it if neither a limit nor a person can stop it."""
         known = self._reviews.get(step)

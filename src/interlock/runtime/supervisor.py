@@ -197,6 +197,9 @@ class Supervisor(StepClient):
                 self._judged.end(step)
                 self._permission.forget(step)
             original, step = step, self._admit(step)
+            whole = self._guard.part("redaction", lambda: self._redactor.whole(original), None)
+            if whole is not None:
+                self._permission.review_whole(step, replace(whole, time=step.time))
             decision = self._permission.wait_for_person(step) or self.run.gate.enter(step)
             if decision.action == "proceed":
                 decision = self._before(step, whole=original.tool == step.tool)

@@ -60,14 +60,6 @@ def cut(text: str) -> str:
     return f"{text[:half]}\n{text[-half:]}"
 
 
-def unread(text: str) -> str:
-    """The part of a script that is not parsed, without heredocs."""
-    if len(text) <= MAX_CHARACTERS:
-        return ""
-    half = MAX_CHARACTERS // 2
-    return HEREDOC.sub(" ", text)[half:-half] if text.count("<<") <= MAX_HEREDOCS else text[half:-half]
-
-
 def is_short(text: str) -> bool:
     """Whether the parser may get the text at once."""
     return len(text) <= SURELY_SHORT or len(code_of(text)) <= MAX_CODE

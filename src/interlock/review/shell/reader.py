@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 
-import re2
 import tree_sitter_bash
 from msgspec.structs import replace
 from tree_sitter import Language, Parser
 
-from ..code_signs import COMMANDS
+from ...calls import read_script as read_call_script
 from ..program_names import PROGRAMS, SUBCOMMANDS
 from ..wordlist import name_set
 from .bounds import (
@@ -30,7 +29,6 @@ from .bounds import (
     cut,
     is_short,
     statements,
-    unread,
 )
 from .build_files import TOOLS, run_given
 from .carriers import DECLARING, LOADED, MENTIONING, run_assignments, run_carried, run_unknown
@@ -90,29 +88,15 @@ def read_script(text: str, cwd: str | None = None, known: Mapping[str, KnownFile
     """Every command that the script would run, in order, without wrappers; `known` are files of earlier steps."""
     reader, files = ScriptReader(), Files(known)
     reader.read(text, ShellScope(cwd, files), NOTHING)
-    if not reader.complete:
-        reader.read_roughly(text, ShellScope(cwd, files), MAX_PIECES)
-    if len(text) > MAX_CHARACTERS and 0 < text.count("<<") <= MAX_HEREDOCS:
-        reader.read_heredocs(text, ShellScope(cwd, files))
-    if len(text) > MAX_CHARACTERS and ACTING.Match(unread(text).encode("utf-8", "replace")):
-        reader.commands.append(Command(program="unread", cwd=cwd))
+    if len(text) > MAX_CHARACTERS:
+        reader.read_plainly(text, ShellScope(cwd, files))
+    elif not reader.complete:
+        reader.read_roughly(text, ShellScope(cwd, files))
     return reader.script(files)
 
 
-ACTING = re2.Set.SearchSet()
-ACTING.Add(COMMANDS)
-ACTING.Compile()
-ACTING_WORD = re.compile(COMMANDS)
-PIECE_END = re.compile(r"[\n;]|\Z")
-"""Words of commands that act, for the part of a script that is too long to parse; and where such a command ends."""
-
-HERE_STRING = re.compile(r"<<<[ \t]*('[^']*'|\"(?:[^\"\\]|\\.)*\")", re.DOTALL)
-HEREDOC_SIGN = re.compile(r"<<-?[ \t]*['\"]?\w+['\"]?")
-
-MAX_PIECES = 48
-MAX_PIECE = 200
-
-
+MAX_RESTS = 8
+"""Unparsed scripts inside a script that are read."""
 MAX_STATEMENTS = 700
 """Statements of a long script that are parsed one by one, at twenty characters or more each; and a third as many calls
 of its own functions."""
@@ -135,7 +119,7 @@ class ScriptReader(SyntaxWalk):
     _broken_left = MAX_BROKEN
     _calls: tuple[str, ...] = ()
     _calls_left = MAX_STATEMENTS // 3
-    _pieces_left = MAX_PIECES
+    _pieces_left = MAX_RESTS
 
     def script(self, files: Files) -> Script:
         """The script as read: its commands, and the files it reads and creates."""
@@ -160,7 +144,7 @@ class ScriptReader(SyntaxWalk):
         if self._depth >= MAX_DEPTH or self._characters < 0:
             self.complete = False
             if self._depth < MAX_DEPTH:
-                self._read_acting(text, scope)
+                self._read_rest(text, scope)
             return NOTHING
         if PLAIN.match(text) is not None and (words := text.split())[0] not in RESERVED and "=" not in words[0]:
             return self.execute(words, scope, flow, span=None if self._level else (0, len(text)))
@@ -182,48 +166,52 @@ class ScriptReader(SyntaxWalk):
         found = list(islice((each for each in statements(cut(text)) if says_something(each)), MAX_STATEMENTS + 1))
         if len(text) > MAX_CHARACTERS or len(found) > MAX_STATEMENTS:
             self.complete = False
-            self._read_acting(text, scope)
+            self._read_rest(text, scope)
         self._level += 1
         outs = []
         for count, each in enumerate(found[:MAX_STATEMENTS]):
             outs.append(self._statement(each, scope, flow))
             if self._nodes < 0:
-                self._read_acting("\n".join(found[count:]), scope)
+                self._read_rest("\n".join(found[count:]), scope)
                 break
         self._level -= 1
         return self.together(outs)
 
-    def read_roughly(self, text: str, scope: ShellScope, pieces: int = 0) -> None:
-        """Read an incompletely parsed script word by word as well, so that plain commands in it are still found.
-
-        `pieces` of a script inside it may be read if that is too long.
-        """
+    def read_roughly(self, text: str, scope: ShellScope) -> None:
+        """Read an incompletely parsed script word by word as well, so that plain commands in it are still found."""
         rough = ScriptReader(level=1)
-        rough._pieces_left = pieces
         flow = NOTHING
-        for words, piped in rough_commands(
-            HEREDOC.sub(" ", cut(text)) if text.count("<<") <= MAX_HEREDOCS else cut(text), scope
-        ):
+        for words, piped in rough_commands(HEREDOC.sub(" ", text) if text.count("<<") <= MAX_HEREDOCS else text, scope):
             if words:
                 flow = rough.execute(words, scope, flow if piped else NOTHING)
         self._add_new(rough.commands)
 
-    def read_heredocs(self, text: str, scope: ShellScope) -> None:
-        """Read what the heredocs and here-strings of a long script feed to shells and interpreters."""
-        fed = []
-        for found in islice(HEREDOC.finditer(text), MAX_HEREDOCS):
-            first, _, body = text[text.rfind("\n", 0, found.start()) + 1 : found.end()].partition("\n")
-            fed.append((HEREDOC_SIGN.sub(" ", first), body.rpartition("\n")[0]))
-        fed += [
-            (text[text.rfind("\n", 0, found.start()) + 1 : found.start()], found[1][1:-1])
-            for found in islice(HERE_STRING.finditer(text), MAX_HEREDOCS)
-        ]
-        for first, body in fed:
-            rough, flow, given = ScriptReader(level=1), NOTHING, PipeContent(body)
-            for words, piped in rough_commands(first, scope.copy()):
-                if words:
-                    flow = rough.execute(words, scope.copy(), flow if piped else given)
-            self._add_new(rough.commands)
+    def read_plainly(self, text: str, scope: ShellScope) -> None:
+        """Judge a script that is not parsed in full by its reading: each program by itself, and what code deletes."""
+        reading = read_call_script(text, scope.cwd or "")
+        plain = ScriptReader(level=1)
+        acts = {
+            effect.by
+            for effect in reading.effects
+            if effect.verb not in ("read", "write", "append") or effect.zone != "workspace"
+        }
+        acting = (program for program in reading.programs if program.executes or program.name in acts)
+        for words, cwd in dict.fromkeys((program.words, program.cwd) for program in acting):
+            inner = scope.copy()
+            inner.cwd = cwd or scope.cwd
+            plain.execute(list(words), inner, NOTHING)
+        for effect in reading.effects:
+            if effect.verb == "delete" and effect.file:
+                args = (effect.target,) if effect.extent == "one" else ("-rf", effect.target)
+                plain.add(Command(program="rm", args=args, via=scope.via, cwd=scope.cwd))
+            elif effect.verb == "delete" and effect.zone == "service":
+                code = (
+                    f"DELETE FROM {effect.target[8:]}" if effect.target[:8] == "rows of " else f"DROP {effect.target}"
+                )
+                plain.add(Command(program=effect.by, code=code, via=scope.via, cwd=scope.cwd))
+        if reading.concealed and len(text) > MAX_CHARACTERS:
+            plain.add(Command(program="unread", via=scope.via, cwd=scope.cwd))
+        self._add_new(plain.commands)
 
     def _add_new(self, commands: Iterable[Command]) -> None:
         seen = {(command.program, command.args, command.code) for command in self.commands}
@@ -232,17 +220,11 @@ class ScriptReader(SyntaxWalk):
                 seen.add(key)
                 self.add(command)
 
-    def _read_acting(self, text: str, scope: ShellScope) -> None:
-        """Read the commands that act in a script inside the script that is too long: only here is its text known."""
-        if not self._level or not self._pieces_left:
-            return
-        if not ACTING.Match(text.encode("utf-8", "replace")):
-            return
-        pieces = list(islice(acting_pieces(text), self._pieces_left + 1))
-        if len(pieces) > self._pieces_left:
-            self.add(Command(program="unread", via=scope.via, cwd=scope.cwd))
-        self._pieces_left = max(0, self._pieces_left - len(pieces))
-        self.read_roughly("\n".join(pieces), scope.copy())
+    def _read_rest(self, text: str, scope: ShellScope) -> None:
+        """Read the unparsed part of a script inside the script: only here is its text known."""
+        if self._level and self._pieces_left:
+            self._pieces_left -= 1
+            self.read_plainly(text, scope)
 
     def _statement(self, text: str, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """Parse one statement of a long script, if it is short itself."""
@@ -444,17 +426,6 @@ class ScriptReader(SyntaxWalk):
         finally:
             self._depth -= 1
             self._level -= 1
-
-
-def acting_pieces(text: str) -> Iterator[str]:
-    """The parts of a script, between newlines and semicolons, that name a program that acts."""
-    at = 0
-    while (word := ACTING_WORD.search(text, at)) is not None:
-        begin = max(at, word.start() - MAX_PIECE)
-        begin = max(begin, text.rfind("\n", begin, word.start()) + 1, text.rfind(";", begin, word.start()) + 1)
-        end = PIECE_END.search(text, word.end())
-        at = end.start() if end is not None else len(text)
-        yield text[begin : min(at, word.end() + MAX_PIECE)]
 
 
 def says_something(statement: str) -> bool:
