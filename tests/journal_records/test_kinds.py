@@ -24,7 +24,7 @@ from .samples import samples, types_of
 
 SOURCE = Path(interlock.__file__).parent
 ROOT = SOURCE.parents[1]
-UNTYPED = {"runtime/run.py", "link/control_server.py", "report/all_runs.py"}
+UNTYPED = {"runtime/run.py", "link/control_server.py", "link/steering_without_owner.py", "report/all_runs.py"}
 """Where entries are made: from a typed body, from a message that control has encoded, from another host's record."""
 
 sys.path.insert(0, str(ROOT / "scripts"))

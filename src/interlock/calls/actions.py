@@ -119,12 +119,12 @@ class ActionReader(WordReader):
         return Flow(None, (*flow.producers, name), flow.items if passes else ())
 
     def _echo(self, words: tuple[str, ...]) -> Flow:
-        text, escapes = words[1:], False
+        text, options = words[1:], ""
         while text and text[0] in ("-n", "-e", "-ne", "-en", "-E"):
-            escapes = escapes or "e" in text[0]
+            options += text[0]
             text = text[1:]
         line = " ".join(text)
-        return self._says(f"{unescape_ansi(line) if escapes else line}\n")
+        return self._says(f"{unescape_ansi(line) if 'e' in options else line}{'' if 'n' in options else chr(10)}")
 
     def _says(self, text: str) -> Flow:
         self.findings.says.append(text)

@@ -1,6 +1,7 @@
 from .change import Change as Change
 from .checkpoints import Checkpoints as Checkpoints
 from .checkpoints import Freeze as Freeze
+from .entry import ABSENT as ABSENT
 from .locations import known_workspace as known_workspace
 from .locations import resolved as resolved
 from .plan import FORCIBLE as FORCIBLE

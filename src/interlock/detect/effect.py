@@ -106,7 +106,7 @@ def emptied_paths(reading: CallReading) -> list[str]:
     """The files that a command empties: by writing nothing to them, or by reading the file that it redirects to."""
     reads = {effect.target for effect in reading.effects if effect.verb == "read"}
     whole = {write.path: write.text for write in reading.writes if write.how == "whole"}
-    empty = [path for path, text in whole.items() if not text.strip()]
+    empty = [path for path, text in whole.items() if not text]
     # The shell truncates a file before it starts the command that reads it.
     both = [one.target for one in reading.effects if one.verb == "write" and one.by == ">" and one.target in reads]
     return list(dict.fromkeys((*empty, *both)))

@@ -6,101 +6,25 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..checkpoint import Checkpoints, Restored
+from ..checkpoint import ABSENT, Checkpoints, Restored
 from ..config import Config
 from ..core import CheckpointInfo, Clock, InterlockError, SystemClock
+from ..review import name_set
 from .pipeline_values import MEANWHILE, OWN
 
 if TYPE_CHECKING:
     from ..intervene import ChangedFiles
 
-SOURCES = frozenset(
-    [
-        "py",
-        "pyi",
-        "js",
-        "jsx",
-        "ts",
-        "tsx",
-        "mjs",
-        "cjs",
-        "c",
-        "h",
-        "cc",
-        "cpp",
-        "hpp",
-        "cs",
-        "go",
-        "rs",
-        "java",
-        "kt",
-        "kts",
-        "swift",
-        "rb",
-        "php",
-        "pl",
-        "lua",
-        "r",
-        "jl",
-        "scala",
-        "ex",
-        "exs",
-        "erl",
-        "hs",
-        "ml",
-        "clj",
-        "dart",
-        "vue",
-        "svelte",
-        "html",
-        "css",
-        "scss",
-        "sass",
-        "less",
-        "sql",
-        "sh",
-        "bash",
-        "zsh",
-        "ps1",
-        "toml",
-        "yaml",
-        "yml",
-        "ini",
-        "cfg",
-        "conf",
-        "md",
-        "mdx",
-        "rst",
-        "proto",
-        "graphql",
-        "gradle",
-        "tf",
-        "ipynb",
-        "cmake",
-    ]
+SOURCES = name_set(
+    """py pyi js jsx ts tsx mjs cjs c h cc cpp hpp cs go rs java kt kts swift rb php pl lua r jl scala ex exs erl hs
+    ml clj dart vue svelte html css scss sass less sql sh bash zsh ps1 toml yaml yml ini cfg conf md mdx rst proto
+    graphql gradle tf ipynb cmake"""
 )
 """The endings of files that people write."""
 SOURCE_NAMES = frozenset(("Makefile", "Dockerfile", "CMakeLists.txt", "requirements.txt", "package.json", "go.mod"))
-PRODUCED = frozenset(
-    [
-        "build",
-        "dist",
-        "target",
-        "out",
-        "node_modules",
-        "__pycache__",
-        "coverage",
-        "htmlcov",
-        "vendor",
-        "bin",
-        "obj",
-        "site-packages",
-        "downloads",
-        "data",
-        "checkpoints",
-        "logs",
-        "tmp",
-    ]
+PRODUCED = name_set(
+    """build dist target out node_modules __pycache__ coverage htmlcov vendor bin obj site-packages downloads data
+    checkpoints logs tmp"""
 )
 """Folders that calls fill."""
 
@@ -144,11 +68,14 @@ class RunWorkspace:
         return self.checkpoints.restore(checkpoint_id, paths, own_changes=own)
 
     def changed_since(self, checkpoint_id: str) -> ChangedFiles:
-        """What the run changed since a checkpoint: what can go back, and what its calls produced."""
+        """What the run changed since a checkpoint: what can go back, and what its calls produced.
+
+        What it removed goes back whatever it is: nothing is lost by it.
+        """
         from ..intervene import ChangedFiles
 
         changed, tracked = self.checkpoints.own_changes(checkpoint_id).states, self.checkpoints.tracked()
-        files = {path for path in changed if path in tracked or is_source(path)}
+        files = {path for path, state in changed.items() if state == ABSENT or path in tracked or is_source(path)}
         kept = (path for path in changed if path not in files and ".git" not in path.split("/"))
         return ChangedFiles(tuple(sorted(files)), tuple(sorted(kept)))
 
