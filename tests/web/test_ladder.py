@@ -18,7 +18,7 @@ OpenPage = Callable[..., Page]
 def test_the_ladder_says_what_did_not_work(open_page: OpenPage, store: Store) -> None:
     clock = ManualClock()
     with Supervisor.open(name="stubborn", store=store, clock=clock, config=Config()) as supervisor:
-        for _ in range(3):
+        for _ in range(6):
             supervisor.before(supervisor.call("bash", {"command": "cat ~/.ssh/id_rsa"}))
             clock.advance(130)
     page = open_page(f"/runs/{supervisor.run.spec.run_id}")
