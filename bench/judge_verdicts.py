@@ -20,7 +20,7 @@ from interlock.config.schema import Judge as Settings
 from interlock.core import Step
 from interlock.runtime.judge_question import JudgeQuestion as Asked
 from interlock.runtime.judge_question import Verdict, ask_model, read_verdicts, write_prompt
-from interlock.runtime.model_judge import RECENT, shown
+from interlock.runtime.model_judge import COUNTS, RECENT, shown
 from traces import DEFAULT, SOURCES, Trace, load
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def measure(asked: list[Question], alarms: dict[str, list[scoring.Alarm]]) -> st
         judge = [
             scoring.Case(
                 case.trace_id, case.group, case.positive,
-                sees(verdicts[case.trace_id], question.pattern, settings.threshold),
+                sees(verdicts[case.trace_id], question.pattern, COUNTS),
             )
             for case in rules
         ]  # fmt: skip

@@ -55,7 +55,7 @@ def test_people_get_a_table_and_a_last_line(tmp_path):
 
 def test_a_trace_with_a_note_alone_is_shown_but_did_not_go_wrong(tmp_path):
     edit = {"role": "assistant", "tool": {"name": "edit_file", "arguments": {"path": "docs/a.md", "content": "x"}}}
-    lines = [{"index": 0, **edit}, {"index": 1, "role": "tool", "content": "ok"}]
+    lines = [{"index": 0, **edit}, {"index": 1, "role": "tool", "content": "Permission denied", "error": True}]
     name = write(tmp_path / "b", {"trace_id": "beside", "task": "Only modify files in src/.", "steps": lines})
     done = interlock("scan", name, home=tmp_path)
     assert done.returncode == 0, done.stdout

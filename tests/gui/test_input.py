@@ -125,6 +125,7 @@ def test_the_way_that_works_is_chosen(desktop: VirtualDisplay) -> None:
 
 
 def test_a_missing_xdotool_is_named(desktop: VirtualDisplay, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interlock.core.programs._used", {})
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(InvalidState, match="xdotool is not installed"):
         create_input_backend("xdotool", desktop.name)

@@ -22,7 +22,7 @@ PROBLEMS = {
 @pytest.fixture(autouse=True)
 def no_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shapes decide; reading words takes a second program and much longer."""
-    monkeypatch.setattr(pixels, "_tesseract", lambda: None)
+    monkeypatch.setattr(pixels, "find_program", lambda name: None)
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -69,6 +69,7 @@ def test_a_backend_without_a_display_is_not_available(backend: type[MSSBackend])
 
 
 def test_a_missing_scrot_is_named(desktop: VirtualDisplay, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interlock.core.programs._used", {})
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(CaptureError, match="scrot is not installed"):
         ScrotBackend(desktop.name).capture_screen()

@@ -82,7 +82,7 @@ def test_bytes_that_are_not_utf8_are_a_mismatch_that_says_why(tmp_path: Path) ->
 def test_a_folder_in_the_place_of_a_file_is_a_mismatch_that_says_why(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     comparison = FileVerifier(tmp_path).compare_file("a", "x")
-    assert (comparison.match_status, comparison.reason) == ("mismatch", "unreadable (Is a directory)")
+    assert (comparison.match_status, comparison.reason) == ("mismatch", "unreadable (not a regular file)")
 
 
 def test_two_lost_lines_of_a_large_file_match_but_are_named(tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ def test_observing_never_keeps_an_answer_back(supervised_with: Make) -> None:
     agent.run("go")
     assert agent.answers == supervised.model.sent
     assert "rm -rf ~/victim" in supervised.ran
-    assert [issue["type"] for issue in supervised.records("issue")] == ["destructive_action"]
+    assert "destructive_action" in [issue["type"] for issue in supervised.records("issue")]
 
 
 def test_where_hooks_tell_the_steps_the_proxy_counts_injects_and_switches(supervised_with: Make) -> None:
