@@ -118,7 +118,6 @@ def started_by(place: Path) -> list[str]:
         ("watch", "--looks", "1", "--display", ":7"),
         ("analyze", "session.json"),
         ("doctor",),
-        ("chaos",),
     ],
     ids=lambda command: command[0],
 )
@@ -236,12 +235,6 @@ def test_doctor_writes_the_editors_settings(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     settings = json.loads((tmp_path / "profile" / "User" / "settings.json").read_text())
     assert "dirty=" in settings["window.title"]
-
-
-def test_an_unknown_kind_of_fault_is_bad_usage(tmp_path: Path) -> None:
-    done = interlock("gui", "chaos", "--kind", "earthquake", home=tmp_path)
-    assert done.returncode == 2
-    assert "unsaved_dialog" in done.stderr
 
 
 def test_warnings_go_to_stderr_and_the_output_stays_json(tmp_path: Path, desktop: VirtualDisplay) -> None:

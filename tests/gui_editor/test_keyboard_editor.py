@@ -6,10 +6,10 @@ import pytest
 
 from interlock.config.schema import Gui
 from interlock.gui.assembly import assemble
-from interlock.gui.chaos.faults import is_there, prepare, throw
 from interlock.gui.display import wait_until
 from interlock.gui.editor.editor_session import EditorSession
 from interlock.gui.open_editor import screen_of
+from tests.gui_editor.faults import is_there, prepare, throw
 
 pytestmark = [pytest.mark.editor, pytest.mark.timeout(300)]
 

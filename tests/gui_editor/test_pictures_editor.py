@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from interlock.gui import LocalAnalyzer, MSSBackend
-from interlock.gui.chaos.faults import clean_up, is_there, prepare, throw
 from interlock.gui.display import wait_until
 from interlock.gui.editor.editor_session import EditorSession
+from tests.gui_editor.faults import clean_up, is_there, prepare, throw
 
 pytestmark = [pytest.mark.editor, pytest.mark.timeout(300)]
 

@@ -13,13 +13,12 @@ import pytest
 from interlock.config.schema import Gui
 from interlock.core import SystemClock
 from interlock.gui.assembly import assemble
-from interlock.gui.chaos.faults import FAULTS, clean_up, is_there, prepare, throw
-from interlock.gui.chaos.report import VerdictLog
 from interlock.gui.display import wait_until
 from interlock.gui.editor.editor_session import EditorSession
 from interlock.gui.open_editor import screen_of
 from interlock.gui.replay.engine import ReplayEngine
 from interlock.gui.replay.store import SessionStore
+from tests.gui_editor.faults import FAULTS, VerdictLog, clean_up, is_there, prepare, throw
 
 from .scripted import assert_exact, make_workspace, session
 

@@ -1,4 +1,4 @@
-"""interlock gui: replay, watch, verify, analyze, doctor, chaos."""
+"""interlock gui: replay, watch, verify, analyze, doctor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from .output import print_json, say, say_error
 
 if TYPE_CHECKING:
     from ..gui.analyzer import AnalysisResult
-    from ..gui.chaos import ChaosReport
 
 
 def doctor(
@@ -173,57 +172,6 @@ def _print_table(judged: list[tuple[Path, AnalysisResult]]) -> None:
     Console(highlight=False).print(table)
 
 
-def chaos(
-    seed: Annotated[int, Option(metavar="N", help="The same seed, the same faults.")] = 1,
-    faults: Annotated[int, Option(min=0, metavar="N", help="Number of faults.")] = 10,
-    kinds: Annotated[
-        list[str] | None, Option("--kind", metavar="KIND", help="Only this kind; may be repeated.")
-    ] = None,
-    json: Annotated[bool, Option("--json", help="One fault per line; the last line is the total.")] = False,
-) -> None:
-    """Inject faults into a real editor during typing, and count which are detected and recovered.
-
-    Starts its own display and editor. Exit status 0 when it ran to the end, whatever it counted.
-
-    Example: interlock gui chaos --seed 1 --faults 10
-    """
-    from ..gui.chaos import run_chaos
-    from .console import Console
-
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-
-    def say(line: str) -> None:
-        if not json:
-            console.print(line)
-
-    report = run_chaos(
-        seed, faults, kinds=kinds or None, say=say, on_fault=print_json if json else lambda fault: say(fault.says())
-    )
-    if json:
-        print_json(report.summary())
-    else:
-        _print(report)
-
-
-def _print(report: ChaosReport) -> None:
-    from .console import Console, new_table
-
-    numbers = ("INJECTED", "DETECTED", "RECOVERED", "MEDIAN DETECT", "MEDIAN RECOVER")
-    table = new_table("FAULT", *numbers, right=numbers)
-    for row in report.rows():
-        table.add_row(*row)
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(table)
-    for alarm in report.alarms:
-        console.print(f"false alarm: {alarm}", markup=False, style="red")
-    totals = report.summary()
-    console.print(
-        f"{totals['detected']} of {totals['faults']} detected, {totals['recovered']} recovered, "
-        f"{len(report.alarms)} false alarms in {report.looks} checks of undisturbed typing, "
-        f"files {'exact' if report.exact else 'NOT exact'} in {report.sessions} sessions"
-    )
-
-
 app = new_app(
     "GUI sessions: watch the screen, recover, verify.\n\n"
     "Example: interlock gui replay demo.json --workspace . --start-editor"
@@ -247,5 +195,5 @@ def with_extra(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-for command in (replay, watch, verify, analyze, doctor, chaos):
+for command in (replay, watch, verify, analyze, doctor):
     app.command()(with_extra(command))

@@ -29,7 +29,6 @@ PROGRAMS = {
     "xdotool": ("xdotool", "input where XTEST cannot be used directly"),
     "scrot": ("scrot", "screenshots where mss cannot"),
     "tesseract": ("tesseract-ocr", "text in screenshots"),
-    "zenity": ("zenity", "interlock gui chaos"),
 }
 """Program to Debian package and purpose."""
 

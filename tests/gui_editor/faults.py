@@ -1,20 +1,23 @@
-"""Faults: what goes wrong in a real editor, injected on purpose; and endless sessions, reproducible by seed."""
+"""Faults: what goes wrong in a real editor, injected on purpose; and a log of the verdicts meanwhile."""
 
 from __future__ import annotations
 
-import random
+import math
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import structlog
 from msgspec import Struct
 
-from ...core import InterlockError
-from ..analyzer.layers import PROBE
-from ..debug_port import Blocked, NoPage
-from ..editor.editor_session import CodeServer, EditorSession
-from ..session import FileOperation, Operation, OperationType, ReplaySession, split_lines
-from ..windows import DisplayGone
+from interlock.core import Clock, InterlockError
+from interlock.gui.analyzer.evidence import AnalysisResult
+from interlock.gui.analyzer.layers import PROBE
+from interlock.gui.analyzer.local import LocalAnalyzer
+from interlock.gui.debug_port import Blocked, NoPage
+from interlock.gui.editor.editor_session import CodeServer, EditorSession
+from interlock.gui.screenshot.screenshot import Screenshot
+from interlock.gui.windows import DisplayGone
 
 CTRL = 2
 
@@ -210,36 +213,46 @@ def _files(editor: EditorSession) -> dict[str, tuple[int, int]]:
     return files
 
 
-FILES = ("main.py", "notes.md", "data.yaml")
-LINES = 24
-WORDS = (
-    "alpha", "beta", "gamma", "delta", "value", "index", "total", "names", "items", "count", "result", "größe", "état",
-)  # fmt: skip
+class LoggedVerdict(Struct, frozen=True):
+    """One verdict; `began` and `time` are monotonic."""
+
+    began: float
+    time: float
+    result: AnalysisResult
+
+    @property
+    def alarm(self) -> str:
+        """The problem that it saw; empty if none."""
+        return f"{self.result.status.value}: {self.result.description}" if self.result.is_problem else ""
 
 
-CHUNK_CHARS = 150
-"""With accessibility on, an editor accepts a hundred characters a second: a chunk takes a second or two."""
+class VerdictLog:
+    """An analyzer that logs every verdict of another one."""
 
+    def __init__(self, analyzer: LocalAnalyzer, clock: Clock) -> None:
+        self._analyzer, self._clock = analyzer, clock
+        self._lock = threading.Lock()
+        self._verdicts: list[LoggedVerdict] = []
 
-def make_session(number: int, chance: random.Random, before: dict[str, str]) -> ReplaySession:
-    """A session that empties every file and writes it again."""
-    files = []
-    for path in FILES:
-        old = len(split_lines(before.get(path, "")))
-        clear = [Operation(OperationType.DELETE, 1, old)] if old else []
-        text = "".join(_line(chance) for _ in range(LINES))
-        files.append(FileOperation(path, [*clear, Operation(OperationType.INSERT, 1, None, text)]))
-    return ReplaySession(f"chaos-{number}", files, replay_config={"chunk_chars": CHUNK_CHARS})
+    def analyze(self, screenshot: Screenshot, context: object = None) -> AnalysisResult:
+        began = self._clock.monotonic()
+        result = self._analyzer.analyze(screenshot, context)
+        with self._lock:
+            self._verdicts.append(LoggedVerdict(began, self._clock.monotonic(), result))
+        return result
 
+    def settle(self, capture: Callable[[], Screenshot | None], context: object, give_up: Callable[[], bool]) -> bool:
+        return self._analyzer.settle(capture, context, give_up)
 
-def _line(chance: random.Random) -> str:
-    one, two, three = (chance.choice(WORDS) for _ in range(3))
-    shapes = (
-        f"def {one}_{two}({three}, *args):\n",
-        f"\treturn {{'{one}': [{two} ** {chance.randrange(99)}, \"{three}\"]}}\n",
-        f"# {one} {two} {three}: {chance.random():.6f}\n",
-        f"{one} = ({two}[{chance.randrange(9)}] + {three}) // {chance.randrange(1, 99)}\n",
-        f"    if {one} <= {two} and not {three}: pass\n",
-        "\n",
-    )
-    return chance.choice(shapes)
+    def tried(self, result: AnalysisResult, helped: bool) -> None:
+        self._analyzer.tried(result, helped)
+
+    def between(self, start: float, end: float = math.inf) -> list[LoggedVerdict]:
+        """The checks that lie entirely between two moments."""
+        with self._lock:
+            return [verdict for verdict in self._verdicts if verdict.began >= start and verdict.time <= end]
+
+    def ended_since(self, moment: float) -> list[LoggedVerdict]:
+        """The checks whose verdict came after a moment."""
+        with self._lock:
+            return [verdict for verdict in self._verdicts if verdict.time > moment]
