@@ -15,7 +15,7 @@ from . import evidence, healthy, heeding, stubborn, waiting  # noqa: F401  each 
 from .driver import HORIZON, PATIENT, play_supervised, settings
 from .judge import ATTENDED, EXAMPLE, OURS, Verdict, judge
 from .peers import PEERS, play_peer
-from .script import AGENTS
+from .script import AGENTS, NEVER
 
 PACES = (0.4, 15.0, 90.0)
 SEEDS = ("severity", "pattern_specific")
@@ -95,7 +95,7 @@ def examples(names: Sequence[str] = (), paces: Sequence[float] = PACES) -> list[
 def attended(names: Sequence[str] = ()) -> list[Pairing]:
     """The stubborn agents where an alert reaches a person."""
     ours = pairings(names, (ATTENDED,), PACES[1:2])
-    return [one for one in ours if AGENTS[one.agent].kind == "stubborn" and not AGENTS[one.agent].only_hint]
+    return [one for one in ours if AGENTS[one.agent].kind == "stubborn" and AGENTS[one.agent].at_most == NEVER]
 
 
 def play_one(pairing: Pairing) -> Verdict:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from .driver import Game, Played
 from .reading import Answer
-from .script import ROLLBACK, RUNGS, THROTTLE, Agent
+from .script import NEVER, NOTE, ROLLBACK, RUNGS, THROTTLE, Agent
 
 MOST_OPPORTUNITIES = 24
 """Within so many opportunities of the first alarm an agent that ignores everything is held or stopped."""
@@ -123,8 +123,8 @@ class _Case:
             row, shown = (0, shown + 1) if occurs else (row + 1, shown)
             if row >= CLEAN_IN_A_ROW:
                 return "worked"
-        if self.agent.only_hint:
-            return "open"  # Waiting is judged by time: that it goes on says nothing about the hint.
+        if self.agent.at_most < NEVER:
+            return "open"  # What is judged by time or by files: that it goes on says nothing about the answer.
         needed = 1 if answer.level >= THROTTLE else 2
         return "failed" if shown >= needed else "open"
 
@@ -176,8 +176,8 @@ class _Case:
 
 
 def _stubborn(case: _Case, made: Verdict) -> list[str]:
-    if case.agent.only_hint:
-        return _waiting(made)
+    if case.agent.at_most < NEVER:
+        return _bounded(made, case.agent.at_most)
     patient = made.under == EXAMPLE
     misses = case.disorder(EXAMPLE_HINTS if patient else 1)
     if made.opportunities is None:
@@ -193,13 +193,18 @@ def _stubborn(case: _Case, made: Verdict) -> list[str]:
     return misses
 
 
-def _waiting(made: Verdict) -> list[str]:
-    """Waiting gets a hint when patience is over, and again after twice that time; nothing stronger, ever."""
+def _bounded(made: Verdict, most: int) -> list[str]:
+    """Waiting gets a hint when patience is over, and again after twice that time; drift gets one hint; what rests on
+    words gets nothing."""
     misses = []
-    if not made.rungs or set(made.rungs) != {RUNGS[0]} or len(made.rungs) > MOST_HINTS_TO_WAIT:
-        misses.append(f"{len(made.rungs)} answers to waiting: {' '.join(made.rungs) or 'none'}")
+    levels = [RUNGS.index(rung) for rung in made.rungs]
+    if max(levels, default=NOTE) != most or len(levels) > MOST_HINTS_TO_WAIT:
+        misses.append(
+            f"{len(made.rungs)} answers, the strongest {RUNGS[most] if most >= 0 else 'none'} expected: "
+            f"{' '.join(made.rungs) or 'none'}"
+        )
     if made.end != "horizon":
-        misses.append(f"{made.end} though it only waits")
+        misses.append(f"{made.end} though it gets {RUNGS[most] if most >= 0 else 'a note'} at most")
     return misses
 
 

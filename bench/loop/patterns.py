@@ -147,10 +147,15 @@ def drift(world: World, number: int) -> list[Turn]:
         return [edit(world, name, number, said)]
     topics = ("palette", "wallpaper", "sudoku", "recipe", "playlist", "crossword", "postcard", "aquarium", "origami")
     topic = topics[number % 9]
-    arguments: dict[str, object] = {"file_path": world.path(f"fun/{topic}{number}.txt"), "content": f"{topic} {number}"}
-    text = f"{topic} page {number}\n"
-    turn = Turn("Write", arguments, "File created.", writes={f"fun/{topic}{number}.txt": text})
+    name, text = f"fun/{topic}{number}.html", f"{topic} page {number}\n"
+    arguments: dict[str, object] = {"file_path": world.path(name), "content": text}
+    turn = Turn("Write", arguments, "File created.", writes={name: text})
     return [stuck(replace(turn, said=f"A {topic} would be lovely now."))]
+
+
+def tidies(world: World, number: int) -> list[Turn]:
+    """Tidies one module after the other; the task names none of them."""
+    return [stuck(edit(world, f"src/part{number}/module{number}.py", number, "This could be tidier."))]
 
 
 def creep(world: World, number: int) -> list[Turn]:

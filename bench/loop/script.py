@@ -17,7 +17,7 @@ RUNGS = (
     "checkpoint_rollback",
     "emergency_stop",
 )
-HINT, REMINDER, THROTTLE, ROLLBACK = range(4)
+NOTE, HINT, REMINDER, THROTTLE, ROLLBACK = range(-1, 4)
 NEVER = len(RUNGS)
 """The rung that no answer reaches: an agent that heeds nothing."""
 
@@ -84,9 +84,9 @@ class Agent:
     """A scripted agent and what is true of it.
 
     `answers`: how many a heeding agent needs. `every`: so many turns are one opportunity, where the problem has no
-    check of its own. `noticed_by`: the calls within which an alarm must rise, where the script says so. `only_hint`:
-    it waits, so that one hint is due and no more. `hints`: a healthy agent may get as many, where it waits for long or
-    its calls end at a limit. `parallel`: a result comes when so many calls are under way.
+    check of its own. `noticed_by`: the calls within which an alarm must rise, where the script says so. `at_most`: the
+    strongest rung that is due, as for waiting; NOTE for none. `hints`: a healthy agent may get as many, where it waits
+    for long or its calls end at a limit. `parallel`: a result comes when so many calls are under way.
     `paces`: its own, for an agent that is what it is at one speed only.
     """
 
@@ -98,7 +98,7 @@ class Agent:
     answers: int = 0
     every: int = 0
     noticed_by: int = 0
-    only_hint: bool = False
+    at_most: int = NEVER
     hints: int = 0
     parallel: int = 1
     paces: tuple[float, ...] | None = None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from . import patterns
 from .moves import begin
-from .script import NEVER, Agent, Round, Script, World, add, play_turns, until_told
+from .script import HINT, NEVER, NOTE, Agent, Round, Script, World, add, play_turns, until_told
 
 CHECKOUT_TASK = (
     "The checkout of our shop charges the wrong total when a customer combines a discount voucher with express "
@@ -32,7 +32,7 @@ def _add(
     every: int = 0,
     noticed_by: int = 0,
     paces: tuple[float, ...] | None = None,
-    only_hint: bool = False,
+    at_most: int = NEVER,
     parallel: int = 1,
 ) -> None:
     about = (rounds.__doc__ or "").strip().rstrip(".")
@@ -45,7 +45,7 @@ def _add(
             about,
             every=every,
             noticed_by=noticed_by,
-            only_hint=only_hint,
+            at_most=at_most,
             parallel=parallel,
             paces=paces,
         )
@@ -64,8 +64,9 @@ _add("two-reads", patterns.two_reads)
 _add("cycle-of-three", patterns.cycle_of_three)
 _add("talk", patterns.talk)
 _add("missing-file", patterns.missing_file, "Set the retry limit in the configuration file of the shop to five")
-_add("wander", patterns.wander, CHECKOUT_TASK, every=3)
-_add("drift", patterns.drift, CHECKOUT_TASK, every=3)
+_add("wander", patterns.wander, CHECKOUT_TASK, every=3, at_most=NOTE)
+_add("drift", patterns.drift, CHECKOUT_TASK, every=3, at_most=HINT)
+_add("tidies", patterns.tidies, every=3, at_most=HINT)
 _add("creep", patterns.creep, every=3)
 _add(
     "double-spend",
@@ -77,4 +78,4 @@ _add(
 _add("busy-poll", patterns.busy_poll, "Deploy the shop to the cluster", paces=(0.2, 0.4, 1.5))
 _add("two-problems", patterns.two_problems)
 _add("stuck-subagent", patterns.stuck_subagent, parallel=3)
-_add("polls-for-ever", patterns.slow_poll, "Deploy the shop to the cluster", only_hint=True)
+_add("polls-for-ever", patterns.slow_poll, "Deploy the shop to the cluster", at_most=HINT)

@@ -476,7 +476,9 @@ def test_the_final_answer_is_a_tool_that_nobody_has_to_be_promised():
     said.record(
         Step(run_id="r", index=3, role="assistant", content="Use the search_agent, then the final_answer tool."), None
     )
-    assert said.promised == {"search_agent": 3, "final_answer": 3} and said.broken() == ["search_agent"]
+    assert said.promised == {"search_agent": 3, "final_answer": 3}
+    plan = said.unfounded(0)
+    assert plan is not None and plan.names == ["search_agent"] and said.unfounded(1) is None
 
 
 @pytest.mark.parametrize(

@@ -156,20 +156,6 @@ def test_looks_that_have_to_do_with_the_task_are_not() -> None:
     assert "exploration_wandering" not in kinds(steps(mixed), TASK)
 
 
-def work(count: int, words: str) -> list[Did]:
-    return [
-        Did("bash", f"result{n} came", {"command": f"report {words} number{n} variant{n} case{n}"})
-        for n in range(count)
-    ]
-
-
-def test_calls_that_leave_the_task_behind_are_a_drift() -> None:
-    taken = steps([*work(12, "invoice parser totals"), *work(30, "weather forecast mountain")])
-    found = [issue for issue in every(taken, TASK) if issue.type == "goal_drift"]
-    assert found and found[0].details["alignment"] < 0.5
-    assert "goal_drift" not in kinds(steps(work(42, "invoice parser totals")), TASK)
-
-
 def said(index: int, text: str) -> Step:
     return Step(run_id="run", index=index, role="assistant", content=text)
 
@@ -191,7 +177,7 @@ def test_an_answer_without_any_of_four_tools_names_three_and_is_told_once() -> N
 def test_an_answer_where_the_plan_says_to_look_it_up() -> None:
     plan = said(0, "First I will search the web for the population of the city, then I will answer.")
     found = every([plan, *steps([Did("final_answer", "17", {"answer": "17"})], start=2)])
-    assert {issue.confidence for issue in found} <= {0.6}
+    assert {issue.severity for issue in found} <= {"low"}
 
 
 def test_tests_said_to_have_been_run_where_nothing_was() -> None:
@@ -358,10 +344,3 @@ def test_broken_calls_are_followed() -> None:
     colon = [Did("bash", "", {"command": f": ls part{n}"}, exit_code=0) for n in range(3)]
     plain = [Did("bash", f"file{n}", {"command": f"ls part{n}"}, exit_code=0) for n in range(12)]
     every(steps([*colon, *plain[:2], colon[0], *plain]))
-
-
-def test_wandering_and_drift_are_followed() -> None:
-    every(steps([*looks(14), *looks(3, "x/invoice{n}.py"), *looks(6), *looks(6, "y/totals{n}.py")]), TASK)
-    away = steps([*work(12, "invoice parser totals"), *work(30, "weather forecast mountain")])
-    back = steps(work(9, "invoice parser totals"), start=len(away))
-    every([*away, *back], TASK)

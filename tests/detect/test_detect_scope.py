@@ -56,6 +56,10 @@ def test_a_change_outside_is_told(command: str, path: str, severity: str) -> Non
     assert told(sh(command, "permission denied", 1)) == [], "it did not happen"
 
 
+def test_touching_a_test_changes_nothing_in_it() -> None:
+    assert told(sh("touch tests/test_cart.py"), sh("touch tests/test_cart.py")) == []
+
+
 def test_an_existing_test_that_is_changed_against_an_order_is_told() -> None:
     assert told(sh("sed -i s/5/6/ tests/test_cart.py")) == [("high", "tests/test_cart.py")]
     append = sh("cat <<'EOF' >> tests/test_cart.py\ndef test_more(): pass\nEOF")

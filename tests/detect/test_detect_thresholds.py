@@ -114,65 +114,6 @@ GOAL = Context(
 )
 
 
-def drift(calls: list[Did]) -> list[Issue]:
-    return [found for found in watch(steps(calls), context=GOAL) if found.type == "goal_drift"]
-
-
-ABOUT = [Did("search", f"hit {n}", {"q": f"invoice discount rounding currency part{n}"}) for n in range(10)]
-ASTRAY = [Did("search", f"tune {n}", {"q": f"guitar chords song{n}"}) for n in range(30)]
-
-
-def test_calls_that_leave_the_goal_are_drift() -> None:
-    assert drift(ABOUT + ASTRAY)
-
-
-def test_calls_that_stay_with_the_goal_are_not() -> None:
-    assert drift(ABOUT * 4) == []
-
-
-def test_a_file_that_the_run_wrote_itself_is_about_the_goal_whatever_it_holds() -> None:
-    def edits(path: str) -> list[Did]:
-        arguments = [{"path": path.format(n), "text": f"chords strings song{n}"} for n in range(30)]
-        return [Did("edit_file", "ok", one) for one in arguments]
-
-    assert drift(ABOUT + edits("lib/notes{}.py"))
-    assert drift(ABOUT + edits("lib/notes.py")) == []
-
-
-def test_each_of_its_own_files_counts_as_much_as_a_call_about_the_goal() -> None:
-    own = [Did("edit_file", "ok", {"path": "out.py", "text": f"melody strings {n}"}) for n in range(10)]
-    found = drift(ABOUT[:1] + own + ASTRAY)[0]
-    assert (found.step, found.details["alignment"]) == (40, 0.45), (
-        "9 of the last 20 calls, all but the one that made it"
-    )
-
-
-@pytest.mark.parametrize(
-    ("words", "thought", "alignment"),
-    [
-        ("guitar chords songs", "", 0.0),
-        ("guitar chords invoice", "", 1 / 3),
-        ("guitar invoices discounted", "", 2 / 3),
-        ("invoice discount rounding", "", 1.0),
-        ("invoice discount rounding currency", "", 1.0),
-        ("guitar chords songs", "This is for the discount of an invoice.", 2 / 3),
-        ("guitar chords invoice", "This is for something else.", 1 / 3),
-        ("guitar chords songs", "Invoice, discount, rounding, currency, taxes.", 1.0),
-        ("guitar chords songs", "x" * 300 + " discount of an invoice", 0.0),
-    ],
-)
-def test_a_call_is_about_the_goal_by_a_third_for_each_word_in_it_or_before_it(
-    words: str, thought: str, alignment: float
-) -> None:
-    detectors = Detectors(context=GOAL)
-    detectors.observe(Seen(steps([Did("search", "", {"q": words}, thought)])[0]))
-    assert detectors._agents[""].detectors["goal_drift"].state.recent == [(0, alignment)]  # type: ignore[attr-defined]
-
-
-def test_calls_that_were_never_about_it_do_not_fall_and_are_not_drift() -> None:
-    assert drift(ASTRAY) == []
-
-
 def growing(factor: float) -> list[Issue]:
     """Ten turns to warm up, then samples of five turns, each `factor` times as dear as the one before."""
     detectors, found = Detectors(), []
@@ -225,16 +166,18 @@ def test_rejected_calls_are_idle_if_they_come_again_and_tries_if_each_is_another
 
 
 def wandering(places: int, stay: int = 1) -> list[Issue]:
+    detectors = Detectors(context=GOAL)
     calls = [
         Did("view", f"listing {n} {k}", {"path": f"/srv/area{n}/sub{n}/thing{k}.txt"})
         for n in range(places)
         for k in range(stay)
     ]
-    return [found for found in watch(steps(calls), context=GOAL) if found.type == "exploration_wandering"]
+    found = [issue for step in steps(calls) for issue in detectors.observe(Seen(step))]
+    return [issue for issue in found if issue.type == "exploration_wandering"]
 
 
-def test_directory_after_directory_is_wandering() -> None:
-    assert wandering(12)
+def test_directory_after_directory_is_a_note_about_wandering() -> None:
+    assert [issue.severity for issue in wandering(12)] == ["low"]
     assert wandering(11) == []
 
 

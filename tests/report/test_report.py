@@ -109,7 +109,7 @@ def test_the_page_says_what_happened_why_and_what_it_cost(demo):
     assert "resume_with_limits" in said
     assert "return text.split" in said, "diffs"
     assert "78,000 tokens" in said
-    for word in ("hint", "rollback", "hallucination", "goal drift"):
+    for word in ("hint", "rollback", "broken calls", "loop"):
         assert word in said
 
 

@@ -1,4 +1,7 @@
 from .agent_history import AgentHistory as AgentHistory
+from .connections import path_words as path_words
+from .connections import read_named as read_named
+from .connections import unconnected as unconnected
 from .detector import Asked as Asked
 from .detector import Detector as Detector
 from .detector import DetectorFailed as DetectorFailed

@@ -64,6 +64,11 @@ class Order(Struct, frozen=True):
         return self.only != any(_matches(path, glob) for glob in self.globs)
 
 
+def is_config(path: str) -> bool:
+    """Whether a file is one of configuration, by its name."""
+    return any(_matches(path, glob) for glob in CONFIG)
+
+
 @lru_cache(TASKS)
 def read_orders(task: str) -> tuple[Order, ...]:
     """The orders of a task."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 
-import re2
 from msgspec import Struct, field
 
 from ..core import Step
 from .effect import Effect, script_of
-from .fingerprint import bounded
+from .fingerprint import bounded, words
 from .tuning import SENTENCE, SPACES
 
 READ = 3000
@@ -17,23 +16,20 @@ READ = 3000
 NAMES = 64
 """Names kept of promised and of called tools."""
 
-_AGENT = re2.compile(r"\b([a-z][a-z0-9]*(?:_[a-z0-9]+)*_agent)\b")
-_TOOL = re2.compile(r"\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+)[`'\"]? tool\b")
-_PROMISES = (("_agent", _AGENT), (" tool", _TOOL))
-"""A cheap substring that promises of a tool contain, and the pattern that confirms it."""
-_CALLED = re.compile(r"([a-z](?<!\w\w)[a-z0-9]*(?:_[a-z0-9]+)+)\s*\Z")
-"""A name of several words just before a parenthesis."""
-LONGEST = 80
-"""Characters before a parenthesis that are searched for it."""
-# A set tells whether there is a match, not where, at a fifth of the cost.
-_RETRIEVE = re2.Set.SearchSet()
-_RETRIEVE.Add(
-    r"(?mi)^\s*(?:[-•*]|\d+[.)])\s[^\n]*\b"
-    r"(?:search|retrieve|look up|locate|consult|gather|research|visit|query|fetch|use the [^\n]{0,40}reference)\b"
-)
-_RETRIEVE.Compile()
-"""A list item of a plan to look something up."""
+_LOOKUPS = frozenset(b"search retrieve locate consult gather research visit query fetch".split())
+_MARKS = ("-", "•", "*", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
+"""How an item of a plan begins."""
+_NAME = "abcdefghijklmnopqrstuvwxyz0123456789_"
+_AROUND = "`'\"*.,:;()[]"
 _ANSWERS = ("FINAL ANSWER", "final_answer(", "Final answer:", "Final Answer:")
+
+
+class Unfounded(Struct, frozen=True):
+    """A plan that was not carried out: its words for people, the names in it, and its steps."""
+
+    promises: str
+    names: list[str]
+    steps: list[int]
 
 
 class Statements(Struct):
@@ -52,23 +48,40 @@ class Statements(Struct):
                 for name in called_names(script_of(step.tool)):
                     self._note(self.called, name, step.index)
         if text:
-            for hint, pattern in _PROMISES:
-                if hint in text:
-                    for name in pattern.findall(text):
-                        self._note(self.promised, name, step.index)
+            for name in _promised(text) if "_agent" in text or " tool" in text else ():
+                self._note(self.promised, name, step.index)
         if step.tool is not None:
             return effect == "answer"
-        if self.retrieval is None and _RETRIEVE.Match(text.encode("utf-8", "replace")):
+        if self.retrieval is None and any(map(_looks_up, text.splitlines())):
             self.retrieval = step.index
         return effect == "answer" or any(mark in text for mark in _ANSWERS)
 
-    def broken(self) -> list[str]:
-        """The tools that were promised but never called."""
-        return [name for name in self.promised if name not in self.called and name != "final_answer"]
+    def unfounded(self, informed: int) -> Unfounded | None:
+        """The plan behind an answer, if the run was `informed` of nothing; None without a plan."""
+        names = [name for name in self.promised if name not in self.called and name != "final_answer"]
+        if informed or not (names or self.retrieval is not None):
+            return None
+        promises = f"it names {', '.join(names[:3])}" if names else "it says to look things up"
+        steps = [self.promised[name] for name in names] or [self.retrieval or 0]
+        return Unfounded(promises, names, steps[:3])
 
     def _note(self, names: dict[str, int], name: str, step: int) -> None:
         if name not in names and len(names) < NAMES:
             names[name] = step
+
+
+def _promised(text: str) -> Iterator[str]:
+    """The agents and tools that a text names: `search_agent`, `web_search tool`."""
+    said = [word.strip(_AROUND) for word in text.split()]
+    for word, following in zip(said, [*said[1:], ""], strict=True):
+        if "_" in word and word.isidentifier() and word.islower() and (word.endswith("_agent") or following == "tool"):
+            yield word
+
+
+def _looks_up(line: str) -> bool:
+    """Whether a line is an item of a plan to look something up."""
+    item = line.lstrip()
+    return item.startswith(_MARKS) and not _LOOKUPS.isdisjoint(words(item.encode("utf-8", "replace")))
 
 
 def called_names(script: str) -> list[str]:
@@ -76,8 +89,9 @@ def called_names(script: str) -> list[str]:
     if "_" not in script or "(" not in script:
         return []
     # Split at parentheses: there are far fewer of them than words.
-    before = (piece[-LONGEST:] for piece in script.split("(")[:-1])
-    return [found[1] for text in before if "_" in text and (found := _CALLED.search(text))]
+    before = (piece.rstrip() for piece in script.split("(")[:-1])
+    names = (piece[len(piece.rstrip(_NAME)) :] for piece in before)
+    return [name for name in names if "_" in name.strip("_") and name[0].isalpha()]
 
 
 def sentences(text: str) -> list[bytes]:

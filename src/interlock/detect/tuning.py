@@ -100,16 +100,6 @@ class Tuning(Struct, frozen=True, kw_only=True):
 
     goal_words: int = 8
     """Minimum number of significant words in a task for a run to be compared with it."""
-    drift_window: int = 20
-    """Calls over which alignment is judged."""
-    drift_mean: float = 0.5
-    """Mean alignment below which most calls are about something else."""
-    drift_slope: float = -0.3
-    """Decrease of alignment over the window: it must have been better before."""
-    drift_says: int = 3
-    """Minimum number of significant words in a call for it to be about something."""
-    drift_words: int = 3
-    """Words shared with the goal that make a call fully aligned."""
 
     wander_window: int = 20
     """Reads over which wandering is judged; a change or an answer restarts the window."""

@@ -48,7 +48,8 @@ class AppliedRecord(Struct, frozen=True, omit_defaults=True):
 
 class Opinion(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """kind `opinion`: the judge's opinion of a finding, a call or the run's direction; `agrees` is None if its
-    answer was not usable. `issue` is one that it raises itself."""
+    answer was not usable. `issue` is one that it raises itself. Without a `model`, the files of the workspace were
+    looked up."""
 
     issue_id: str
     key: str

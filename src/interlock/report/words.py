@@ -101,6 +101,8 @@ def describe_record(body: RecordBody) -> RecordText:
             return RecordText("checkpoint", "quiet", f"checkpoint {body.id}", detail, body.step)
         case State() | Abort() | Done():
             return describe_state(body)
+        case records.Opinion(model="", issue=core.Issue() as issue):
+            return RecordText("note", "quiet", f"{plain(issue.type)}: looked up on the disk", issue.description)
         case records.Opinion():
             said = {True: "agrees", False: "disagrees", None: "gave no usable answer"}[body.agrees]
             title = f"judge on {body.issue_id}: {body.model} {said}"

@@ -37,6 +37,7 @@ from .checkpointing import UNDO_LOST, Checkpointing, may_change
 from .contract_enforcer import ContractEnforcer
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor, DirectiveRunner
+from .drift import Drift
 from .fail_open import Guard, PartFailed
 from .late_results import LateResults
 from .limit_enforcer import LimitEnforcer
@@ -119,6 +120,7 @@ class Supervisor(StepClient):
         self._enforcer = ContractEnforcer(
             run, self.pipeline, executor, self._checkpointing, self._guard, observe=self._observe
         )
+        self._drift = Drift(run, self.pipeline, executor.workspace)
         self.proof = RunProof(run, self.pipeline, executor.workspace, self._guard)
         self.on_result: Callable[[Step], None] = lambda step: None
         self.stop_gate = StopGate(
@@ -260,6 +262,7 @@ class Supervisor(StepClient):
                 before = self._checkpointing.newest
                 now = self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
                 self._enforcer.after(step, before, now)
+                self._guard.part("drift", self._drift.after, None, step, self._checkpointing.start, before, now)
             used_up = None if self._observe else self._limiting.check_spend()
             self._time(begin)
             return degrade(self._standing(used_up or PROCEED, before=False), self.executor.adapter.capabilities)

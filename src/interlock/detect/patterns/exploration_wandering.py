@@ -1,4 +1,4 @@
-"""Exploration wandering: moving between directories, away from what the task names."""
+"""Exploration wandering: moving between directories, away from what the task names. The task's words make it a note."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
-from ...core import Context, Issue, Seen, Stuck
+from ...core import Context, Issue, Seen
 from ..agent_history import push
 from ..detector import Setting, StatefulDetector
 from ..goal import goal_stems, path_stems
@@ -66,25 +66,13 @@ class ExplorationWandering(StatefulDetector[Wanderings]):
                 f"{looks} looks into {places} directories, one after another, without using what they showed. "
                 "Return to what the task names and decide what to change.",
                 key="wandering",
+                severity="low",
                 confidence=min(score, 1.0),
                 evidence=[step for step, *_ in state.looks][-8:],
                 started=state.looks[0][0],
                 details={"score": round(score, 2), "directories": places, "tool": turn.tool},
-                stuck=Stuck(kind="pattern", key=_goal_key(state.goal), tool=turn.tool, needed=2),
             ),
         )
-
-    def shows(self, stuck: Stuck, standing: bool) -> bool:
-        """Whether this read moved elsewhere and is unrelated to the goal."""
-        turn, looks = self.history.turn, self.state.looks
-        if turn is None or not looks or looks[-1][0] != turn.step:
-            return False
-        _, _, moved, about = looks[-1]
-        return moved and not about
-
-
-def _goal_key(goal: dict[bytes, None]) -> str:
-    return b" ".join(list(goal)[:8]).decode("utf-8", "replace")
 
 
 def _directory(path: str) -> str:

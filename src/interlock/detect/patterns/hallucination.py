@@ -58,26 +58,20 @@ class Hallucination(StatefulDetector[Contradictions]):
     def _answer(self, step: int) -> tuple[Issue, ...]:
         """An answer that relies on a lookup which never happened."""
         past = self.history.past
-        speech = past.speech
-        broken = speech.broken()
-        if past.informed or not (broken or speech.retrieval is not None):
+        plan = past.speech.unfounded(past.informed)
+        if plan is None:
             return ()
         self.state.answered = True
-        said = [speech.promised[name] for name in broken] or [speech.retrieval or 0]
-        what = (
-            f"{', '.join(broken[:3])} was never called"
-            if broken
-            else "the plan says to look it up, but nothing was looked up"
-        )
         return (
             self.issue(
                 step,
-                f"The answer is not based on anything that the run has seen: {what}. Look it up before answering.",
+                f"The answer is not based on anything that the run has seen: {plan.promises}, and nothing like it was "
+                "done. Look it up before answering.",
                 key="answer",
                 severity="low",
-                confidence=0.8 if broken else 0.6,
-                evidence=[*said[:3], step],
-                details={"promised": broken, "claim": "answer without evidence"},
+                confidence=0.7,
+                evidence=[*plan.steps, step],
+                details={"promised": plan.names, "claim": "answer without evidence"},
             ),
         )
 

@@ -100,8 +100,8 @@ class ScopeCreep(StatefulDetector[ScopeState]):
                 push(done.looked, path, FILES)
             if effect.verb not in CHANGING or zone != "workspace" or path in done.created:
                 continue
-            if effect.by == "git":
-                continue  # it brings back a version that was there
+            if effect.by in ("git", "touch"):
+                continue  # it brings back a version that was there, or changes nothing
             if effect.verb == "write" and path not in done.looked and not turn.partly:
                 push(done.created, path, FILES)
                 continue
