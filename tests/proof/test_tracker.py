@@ -140,4 +140,4 @@ def test_what_only_looks_like_a_test_run_proves_nothing(command: str, output: st
 def test_a_runner_that_the_agent_wrote_itself_proves_nothing() -> None:
     assert Played().run("PATH=bin:$PATH pytest -q", PASSED).say("All tests pass.").verdicts == [("tests", "proven")]
     faked = Played().write("bin/pytest").run("PATH=bin:$PATH pytest -q", PASSED).say("All tests pass.")
-    assert faked.verdicts == [("tests", "unproven")]
+    assert faked.verdicts == [("tests", "own_check")]

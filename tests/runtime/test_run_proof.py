@@ -98,7 +98,7 @@ def test_a_weakened_test_is_a_fact_of_the_run(agent: Agent, tmp_path: Path) -> N
     agent.run(CHECK)
     agent.say("All tests pass. I've created `b.py`.")
     found = agent.proof()
-    assert _verdicts(found) == {"tests": "proven", "file": "contradicted"}
+    assert _verdicts(found) == {"tests": "own_check", "file": "contradicted"}
     assert [(fact.kind, fact.path, fact.line) for fact in found.tests] == [("trivial", "tests/test_a.py", 8)]
     shown = interlock("proof", "fix", home=tmp_path)
     assert shown.returncode == 1

@@ -1029,10 +1029,11 @@ export interface ProofRecord {
 
 export interface ClaimVerdict {
   claim: Claim;
-  verdict: "contradicted" | "proven" | "stale" | "unproven";
+  verdict: "contradicted" | "own_check" | "proven" | "stale" | "unproven";
   why: string;
   evidence?: CheckRun | null;
   changed?: string[];
+  source?: "" | "own_run" | "reported" | "stream";
 }
 
 export interface Claim {
@@ -1041,7 +1042,7 @@ export interface Claim {
   step?: number;
   subject?: string;
   every?: boolean;
-  printed?: boolean;
+  count?: number;
 }
 
 export interface CheckRun {
@@ -1053,6 +1054,11 @@ export interface CheckRun {
   detail?: string;
   targets?: string[];
   tree?: string;
+  limited?: boolean;
+  own?: string;
+  changed?: string[];
+  failing?: string[];
+  ours?: boolean;
 }
 
 export interface TestFact {

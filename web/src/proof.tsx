@@ -4,12 +4,13 @@ import { many } from "./format";
 import type { ProofRecord, TestFact } from "./types";
 import { Card, safe } from "./ui";
 
-const ORDER = ["contradicted", "unproven", "stale", "proven"];
+const ORDER = ["contradicted", "unproven", "own_check", "stale", "proven"];
 const MEANS: Record<string, string> = {
   contradicted: "The last such check failed, or what is claimed does not exist",
-  unproven: "Nothing of the kind was run",
+  unproven: "No check says this",
+  own_check: "It passed, but the agent wrote or changed the check itself",
   stale: "It passed, but files changed afterwards",
-  proven: "A check of this kind ran on exactly these files and passed",
+  proven: "A check that says exactly this passed on exactly these files",
 };
 
 export function Proof({ proof }: { proof: ProofRecord | null | undefined }) {
@@ -33,7 +34,7 @@ export function Proof({ proof }: { proof: ProofRecord | null | undefined }) {
         <ul class="claims">
           {claims.map((each) => (
             <li key={`${each.claim.kind}${each.claim.step}${each.claim.subject ?? ""}`}>
-              <span class={`pill verdict-${safe(each.verdict)}`} title={MEANS[each.verdict]}>{each.verdict}</span>
+              <span class={`pill verdict-${safe(each.verdict)}`} title={MEANS[each.verdict]}>{each.verdict.replace("_", " ")}</span>
               <div>
                 <q>{each.claim.text}</q> <span class="dim">step {each.claim.step}</span>
                 <p>{prose(each.why)}</p>

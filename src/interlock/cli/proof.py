@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 app = new_app()
 
-STYLES = {"proven": "green", "stale": "yellow", "contradicted": "red", "unproven": "yellow"}
-MARKS = {"proven": "✓", "stale": "~", "contradicted": "✗", "unproven": "?"}
+STYLES = {"proven": "green", "own_check": "yellow", "stale": "yellow", "contradicted": "red", "unproven": "yellow"}
+MARKS = {"proven": "✓", "own_check": "~", "stale": "~", "contradicted": "✗", "unproven": "?"}
 
 
 @app.command()
@@ -78,7 +78,7 @@ def print_proof(console: Console, found: ProofRecord) -> None:
     table.add_column(justify="right", style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for each in found.claims:
-        verdict = Text(f"{MARKS[each.verdict]} {each.verdict}", style=STYLES[each.verdict])
+        verdict = Text(f"{MARKS[each.verdict]} {each.verdict.replace('_', ' ')}", style=STYLES[each.verdict])
         words = Text.assemble(each.claim.text, "\n", (each.why, "dim"))
         table.add_row(verdict, f"step {each.claim.step}", words)
     if found.claims:

@@ -5,11 +5,13 @@ from .claims import read_claims as read_claims
 from .claims import tests as tests
 from .honesty import compare_tests as compare_tests
 from .honesty import is_checked_by as is_checked_by
+from .honesty import is_test as is_test
 from .model import CheckRun as CheckRun
 from .model import Claim as Claim
 from .model import ClaimKind as ClaimKind
 from .model import ClaimVerdict as ClaimVerdict
 from .model import Outcome as Outcome
+from .model import Source as Source
 from .model import TestFact as TestFact
 from .model import Verdict as Verdict
 from .outcomes import why_not_passed as why_not_passed

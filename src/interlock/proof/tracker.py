@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 
 import msgspec
 from msgspec import Struct, field
@@ -12,10 +13,11 @@ from msgspec.structs import replace
 
 from ..calls import CallReading, read_call
 from ..core import Step, Tool, from_msgpack
-from .checks import SCRIPTS, CheckCommand, checks_in, read_checks, work_in
+from .checks import LOADED, SCRIPTS, SETTINGS, CheckCommand, checks_in, read_checks
 from .claims import admits_failure, read_claims
-from .model import CheckRun, Claim, ClaimVerdict
-from .outcomes import read_outcome
+from .honesty import is_test
+from .model import CheckRun, Claim, ClaimVerdict, Source
+from .outcomes import failing_tests, read_outcome
 from .verdicts import judge
 
 CHECKS, CLAIMS, FILES, OPEN = 128, 64, 512, 64
@@ -37,8 +39,8 @@ ChangedSince = Callable[[str], Sequence[str] | None]
 SCRIPT = 4_000
 """Characters kept of the text of a call, which its output may repeat."""
 SAYS = 1_000
-"""Characters read of what a call prints in the agent's own words."""
-_LOG = re.compile(r"\.(?:log|out)$|(?:^|/)(?:output|results?)\.txt$")
+"""Characters read of what a call hands in as the agent's answer."""
+TEMPORARY = ("/tmp/", "/var/tmp/")
 
 
 class OpenCheck(Struct):
@@ -48,13 +50,15 @@ class OpenCheck(Struct):
     call_id: str | None
     checks: list[CheckCommand]
     script: str = ""
+    own: list[str] = field(default_factory=list)
 
 
 class ProofState(Struct):
     """The stored state of a run.
 
-    `written` is the newest step that wrote each file, `submitted` the claims that were contradicted when submitted;
-    `spoke` is true once a message of the agent was seen, `last_call` is the tool that it called after its last message.
+    `written` is the newest step that wrote each file; `others`: tests are known that the agent did not write. `known`
+    are the tests that failed before it wrote anything. `spoke` is true once a message of the agent was seen,
+    `last_call` is the tool that it called after its last message.
     """
 
     open: list[OpenCheck] = field(default_factory=list)
@@ -62,17 +66,19 @@ class ProofState(Struct):
     claims: list[Claim] = field(default_factory=list)
     written: dict[str, int] = field(default_factory=dict)
     absent: dict[str, bool] = field(default_factory=dict)
+    known: list[str] = field(default_factory=list)
+    others: bool = False
     tree: str = ""
     said: int = -1
     spoke: bool = False
     last_call: str = ""
-    submitted: dict[str, ClaimVerdict] = field(default_factory=dict)
 
 
 class ProofTracker:
-    """The claims and evidence of one run."""
+    """The claims and evidence of one run. `workspace` is where its checks should run, if that is known."""
 
-    def __init__(self) -> None:
+    def __init__(self, workspace: str = "") -> None:
+        self._workspace = workspace
         self.state = ProofState()
 
     @property
@@ -127,32 +133,27 @@ class ProofTracker:
             ]
         state.tree = tree
 
-    def note_check(self, command: str, output: str, exit_status: int | None, tree: str) -> None:
-        """Record a command that Interlock ran itself, on exactly this tree."""
+    def note_check(self, command: str, output: str, exit_status: int | None, tree: str, own: str = "") -> None:
+        """Record a command that Interlock ran itself, on exactly this tree; `own`: what the run changed about it."""
         for check in read_checks(command):
-            outcome, detail = read_outcome(check, output, exit_status, exit_status != 0)
-            self.state.checks.append(
-                CheckRun(self._newest, check.kind, check.runner, check.text, outcome, detail, check.targets, tree)
-            )
-        del self.state.checks[:-CHECKS]
+            self._add(self._newest, check, output, exit_status, exit_status != 0, tree, own, ours=True)
 
     @property
     def _newest(self) -> int:
         return max((claim.step for claim in self.state.claims), default=0)
 
-    def verdicts(self, changed: ChangedSince | None = None, *, since: int = 0) -> tuple[ClaimVerdict, ...]:
-        """The claims since a step with their verdicts on the current tree; without `changed`, judged by steps alone."""
-        judged = [
-            found for claim in self.state.claims if claim.step >= since and (found := self._judge(claim, changed))
-        ]
-        kinds = {each.claim.kind for each in judged if each.verdict in ("proven", "contradicted")}
-        earlier = [
-            each for kind, each in self.state.submitted.items() if kind not in kinds and each.claim.step >= since
-        ]
-        return (*earlier, *judged)
+    def verdicts(
+        self, changed: ChangedSince | None = None, *, since: int = 0, source: Source = "", by: str = ""
+    ) -> tuple[ClaimVerdict, ...]:
+        """The claims since a step with their verdicts on the current tree; without `changed`, judged by steps alone.
+
+        `source` is how the results of the agent's own calls arrive, `by` who reports them.
+        """
+        judged = (self._judge(claim, changed) for claim in self.state.claims if claim.step >= since)
+        return tuple(_seen(found, source, by) for found in judged if found is not None)
 
     def _judge(self, claim: Claim, changed: ChangedSince | None) -> ClaimVerdict | None:
-        found = judge(claim, self.state.checks, self._stale(changed), self.state.absent)
+        found = judge(claim, self.state.checks, self._stale(changed), self.state.absent, self.state.known)
         if found is not None and found.verdict == "contradicted" and found.evidence is not None:
             # An agent that continues after a failed check has dropped its earlier claims.
             return None if claim.step < found.evidence.step < self.state.said else found
@@ -174,22 +175,17 @@ class ProofTracker:
 
         return since
 
-    def _say(self, text: str, step: int, absent: tuple[str, ...] | None = None, *, printed: bool = False) -> None:
+    def _say(self, text: str, step: int, absent: tuple[str, ...] | None = None) -> None:
         claims = read_claims(text)
         if not claims:
-            if self.state.claims and not printed and admits_failure(text):
+            if self.state.claims and admits_failure(text):
                 # Earlier claims are withdrawn.
                 self.state.claims = [each for each in self.state.claims if each.kind in ("file", "commit", "push")]
             return
         for claim in claims:
-            if printed and (claim.kind == "done" or " check" in claim.text.lower()):
-                continue
-            self.state.claims = [
-                each
-                for each in self.state.claims
-                if (each.kind, each.subject, each.printed) != (claim.kind, claim.subject, printed)
-            ]
-            self.state.claims.append(replace(claim, step=step, printed=printed))
+            same = (claim.kind, claim.subject)
+            self.state.claims = [each for each in self.state.claims if (each.kind, each.subject) != same]
+            self.state.claims.append(replace(claim, step=step))
             if claim.kind == "file" and absent is not None:
                 self.state.absent[claim.subject] = claim.subject in absent
         del self.state.claims[:-CLAIMS]
@@ -198,35 +194,57 @@ class ProofTracker:
         call = read_call(tool.name, tool.arguments)
         answers = call.kind == "answer"
         self.state.last_call = "" if answers or _hands_over(tool.name) else tool.name
+        # What a call writes after its check is noted with the check: before it, a change is what the check is about.
         self._write(step, call)
-        says = call.says[:SAYS] or _logged(call)
-        if says:
-            self._say(says, step.index, printed=not answers)
-        if answers:
-            # An agent may continue after submitting: its claims are judged by what was known then.
-            for claim in self.state.claims:
-                found = self._judge(claim, None) if claim.step == step.index else None
-                if found is not None and found.verdict == "contradicted":
-                    self.state.submitted[claim.kind] = found
-        checks = [check for check in checks_in(call) or work_in(call) if not self._wrote(check.runner.split()[0])]
+        if answers and call.says:
+            self._say(call.says[:SAYS], step.index)
+        checks = list(checks_in(call))
         if checks:
             own = "\n".join(value for value in tool.arguments.values() if isinstance(value, str))
-            self.state.open.append(OpenCheck(step.index, tool.call_id, checks, own[:SCRIPT]))
+            self.state.open.append(
+                OpenCheck(step.index, tool.call_id, checks, own[:SCRIPT], [self._own(check) for check in checks])
+            )
             del self.state.open[:-OPEN]
 
-    def _wrote(self, program: str) -> bool:
-        """Whether the agent wrote a file with a program's name, so that running it proves nothing."""
-        return program not in SCRIPTS and any(path.rpartition("/")[2] == program for path in self.state.written)
+    def _own(self, check: CheckCommand) -> str:
+        """What of a check the agent wrote or changed itself; empty if nothing."""
+        program = check.runner.split()[0]
+        wrote = [path for path in self.state.written if path.rpartition("/")[2] == program]
+        if program not in SCRIPTS and wrote:
+            return f"wrote {wrote[0]}"
+        if check.steered:
+            return f"set {check.steered} for it"
+        if check.kind != "tests":
+            return ""
+        if check.folder and not _is_inside(check.folder, self._workspace):
+            return f"ran it in {check.folder}"
+        settings = {*SETTINGS.get(program, ()), *LOADED}
+        for path in self.state.written:
+            name = path.rpartition("/")[2]
+            if name in settings or any(_same(path, used) for used in check.uses):
+                return f"wrote {path}"
+        tests = [path for path in self.state.written if is_test(path)]
+        if tests and not self.state.others and (not check.limited or any(_below(tests[0], at) for at in check.targets)):
+            return f"wrote {tests[0]}, and no other tests are known"
+        return ""
 
     def _write(self, step: Step, call: CallReading) -> None:
         """Note the files that a call changed: those that were seen to change, else those that it names."""
         seen = step.paths
-        for path in (*seen.written, *seen.deleted) if seen is not None else call.changed():
+        changed = (*seen.written, *seen.deleted) if seen is not None else call.changed()
+        for path in changed:
             if path:
                 self.state.written.pop(path, None)
                 self.state.written[path] = step.index
         while len(self.state.written) > FILES:
             del self.state.written[next(iter(self.state.written))]
+        if not self.state.others:
+            self.note_tests(each.target for each in call.effects if each.file and each.verb in ("read", "execute"))
+
+    def note_tests(self, paths: Iterable[str]) -> None:
+        """Files that are known: tests among them that the agent did not write are others'."""
+        written = self.state.written
+        self.state.others = self.state.others or any(is_test(path) and path not in written for path in paths)
 
     def _result(self, step: Step) -> None:
         if not self.state.open:
@@ -240,19 +258,54 @@ class ProofTracker:
             return
         call = self.state.open.pop(at)
         output = _without_own_words(step.content, call.script) if call.script else step.content
-        for check in call.checks:
-            outcome, detail = read_outcome(check, output, step.exit_code, step.error)
-            self.state.checks.append(
-                CheckRun(
-                    call.step, check.kind, check.runner, check.text, outcome, detail, check.targets, self.state.tree
-                )
+        for check, own in zip_longest(call.checks, call.own, fillvalue=""):
+            assert isinstance(check, CheckCommand)
+            self._add(call.step, check, output, step.exit_code, step.error, self.state.tree, own)
+
+    def _add(
+        self, step: int, check: CheckCommand, output: str, exit_code: int | None, error: bool | None, tree: str,
+        own: str, *, ours: bool = False,
+    ) -> None:  # fmt: skip
+        outcome, detail = read_outcome(check, output, exit_code, error)
+        failing = failing_tests(output) if outcome == "failed" and check.kind == "tests" else ()
+        if failing and not self.state.written:
+            self.state.known = [*self.state.known, *failing][-CHECKS:]
+        self.state.checks.append(
+            CheckRun(
+                step, check.kind, check.runner, check.text, outcome, detail, check.targets, tree,
+                limited=check.limited, own=own, changed=check.changed, failing=failing, ours=ours,
             )
+        )  # fmt: skip
         del self.state.checks[:-CHECKS]
 
 
-def _logged(call: CallReading) -> str:
-    """What a call writes into logs and lists of results."""
-    return "\n".join(write.text for write in call.writes if _LOG.search(write.path))[:SAYS]
+def _seen(found: ClaimVerdict, source: Source, by: str) -> ClaimVerdict:
+    """A verdict with who saw the result that it stands on."""
+    if found.evidence is None or found.source:
+        return found
+    if found.evidence.ours:
+        return replace(found, source="own_run")
+    why = f"{found.why}, as reported by {by}" if source == "reported" and by else found.why
+    return replace(found, source=source, why=why)
+
+
+def _same(path: str, named: str) -> bool:
+    """Whether two paths may name the same file; one of them may be relative."""
+    a, b = path.removeprefix("./"), named.removeprefix("./")
+    return a == b or a.endswith(f"/{b}") or b.endswith(f"/{a}")
+
+
+def _below(path: str, folder: str) -> bool:
+    return f"/{path}/".find(f"/{folder.strip('./')}/") >= 0
+
+
+def _is_inside(folder: str, workspace: str) -> bool:
+    """Whether a folder that a call changed to belongs to the workspace, as far as that is known."""
+    if not folder.startswith("/"):
+        return not folder.startswith("..")
+    if workspace:
+        return f"{folder}/".startswith(f"{workspace.rstrip('/')}/")
+    return not f"{folder}/".startswith(TEMPORARY)
 
 
 def _without_own_words(output: str, script: str) -> str:

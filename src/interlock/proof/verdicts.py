@@ -1,19 +1,15 @@
-"""Verdicts: claims judged by the checks that ran: proven, contradicted, unproven, or stale because a file changed."""
+"""Verdicts: claims judged literally by the checks that ran."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..core import late_pattern
-from .checks import SCRIPTS
 from .model import CheckRun, Claim, ClaimKind, ClaimVerdict
 
 NAMED = 8
 """Files named in a stale verdict."""
-
-RECENT = 3
-"""For a claim that something is done, how many of the commands before it are considered."""
 
 _KINDS: dict[ClaimKind, tuple[ClaimKind, ...]] = {
     "tests": ("tests",),
@@ -23,9 +19,9 @@ _KINDS: dict[ClaimKind, tuple[ClaimKind, ...]] = {
     "endpoint": ("endpoint",),
     "commit": ("commit",),
     "push": ("push",),
-    "done": ("tests", "types", "lint", "build", "done"),
+    "done": ("tests", "types", "lint", "build"),
 }
-"""The kinds of checks that can confirm a claim."""
+"""The kinds of checks that can bear out a claim."""
 _COMPILING = frozenset(("cargo", "go", "mvn", "mvnw", "gradle", "gradlew", "dotnet", "swift", "bazel", "sbt"))
 """Test runners that build first."""
 _NOTHING: dict[ClaimKind, str] = {
@@ -38,64 +34,94 @@ _NOTHING: dict[ClaimKind, str] = {
     "push": "no git push was run",
 }
 
+Changed = Callable[[CheckRun], Sequence[str]]
+
 
 def judge(
-    claim: Claim,
-    checks: Sequence[CheckRun],
-    changed: Callable[[CheckRun], Sequence[str]],
-    absent: Mapping[str, bool],
+    claim: Claim, checks: Sequence[CheckRun], changed: Changed, absent: Mapping[str, bool], known: Iterable[str] = ()
 ) -> ClaimVerdict | None:
-    """The verdict on one claim; None if nothing can be said about it."""
+    """The verdict on one claim; None if nothing can be said about it.
+
+    `known` are tests that failed before any change.
+    """
     if claim.kind == "file":
         return _file(claim, absent)
-    if claim.printed:
-        checks = [check for check in checks if check.step < claim.step]
-    evidence = _evidence(claim, checks)
-    if evidence is None:
-        if claim.kind == "done" or (
-            claim.kind in ("tests", "build") and any(_may_test(check) for check in checks) and not claim.printed
-        ):
-            return None
-        tried = next((check for check in reversed(checks) if _bears(claim, check)), None)
-        why = f"{_words(tried)}: {tried.detail}" if tried is not None else _NOTHING[claim.kind]
-        if claim.printed and tried is None:
-            return ClaimVerdict(claim, "contradicted", f"it is written as output, but {why} before")
-        return ClaimVerdict(claim, "unproven", why, tried)
-    if evidence.outcome == "failed":
-        if claim.kind == "done" and any(covers("done", path) for path in changed(evidence)):
-            return None  # the failure may have been fixed since
-        return ClaimVerdict(claim, "contradicted", f"{_words(evidence)} failed: {evidence.detail}", evidence)
-    files = tuple(path for path in changed(evidence) if covers(evidence.kind, path))
+    bearing = [check for check in reversed(checks) if _bears(claim, check)]
+    if claim.kind == "done":
+        return _done(claim, bearing, changed)
+    near: CheckRun | None = None
+    for check in bearing:
+        if check.outcome == "passed" or _passed_for(claim, check, known):
+            why_not = _why_not_literally(claim, check)
+            if not why_not:
+                return _passed(claim, check, changed)
+            near = near or check
+        elif check.outcome == "failed":
+            if near is not None and _covered(check, changed):
+                break
+            return ClaimVerdict(claim, "contradicted", f"{_words(check)} failed: {check.detail}", check)
+    tried = near or next(iter(bearing), None)
+    if tried is None:
+        return ClaimVerdict(claim, "unproven", _NOTHING[claim.kind])
+    what = _why_not_literally(claim, tried) if tried.outcome == "passed" else tried.detail
+    return ClaimVerdict(claim, "unproven", f"{_words(tried)}: {what}", tried)
+
+
+def _done(claim: Claim, bearing: Sequence[CheckRun], changed: Changed) -> ClaimVerdict | None:
+    """No check says that a task is done; but one that failed last, with nothing changed since, says that it is not."""
+    last = next((each for each in bearing if each.step < claim.step and each.outcome in ("passed", "failed")), None)
+    if last is None or last.outcome == "passed" or _covered(last, changed):
+        return None
+    return ClaimVerdict(claim, "contradicted", f"{_words(last)} failed: {last.detail}", last)
+
+
+def _passed(claim: Claim, check: CheckRun, changed: Changed) -> ClaimVerdict:
+    files = _covered(check, changed)
     if files:
         more = f" and {len(files) - 3} more" if len(files) > 3 else ""
-        why = f"{_words(evidence)} passed, but {', '.join(files[:3])}{more} changed afterwards"
-        return ClaimVerdict(claim, "stale", why, evidence, files[:NAMED])
-    return ClaimVerdict(claim, "proven", f"{_words(evidence)} passed: {evidence.detail}", evidence)
+        why = f"{_words(check)} passed, but {', '.join(files[:3])}{more} changed afterwards"
+        return ClaimVerdict(claim, "stale", why, check, files[:NAMED])
+    if check.own:
+        return ClaimVerdict(claim, "own_check", f"{_words(check)} passed, but the agent itself {check.own}", check)
+    return ClaimVerdict(claim, "proven", f"{_words(check)} passed: {check.detail}", check)
 
 
-def _evidence(claim: Claim, checks: Sequence[CheckRun]) -> CheckRun | None:
-    """The last check of the claim's kind that passed or failed; for a "done" claim, the last of the recent commands."""
-    if claim.kind == "done":
-        before = [check for check in checks if check.step < claim.step and _bears(claim, check)][-RECENT:]
-        return next((check for check in reversed(before) if check.outcome in ("passed", "failed")), None)
-    found = next(
-        (check for check in reversed(checks) if check.outcome in ("passed", "failed") and _bears(claim, check)), None
-    )
-    if found is None and claim.kind == "tests":
-        scripts = [check for check in checks if check.kind == "done" and check.outcome == "passed"]
-        return next((check for check in reversed(scripts) if _SAYS_PASSED.search(check.detail)), None)
-    return found
+def _covered(check: CheckRun, changed: Changed) -> tuple[str, ...]:
+    """The files that a check depends on and that changed since."""
+    return tuple(dict.fromkeys(path for path in (*check.changed, *changed(check)) if covers(check.kind, path)))
 
 
-_SAYS_PASSED = late_pattern(r"\bpass(?:ed|es)?\b|✓|✅|\ball ok\b", re.IGNORECASE)
-_TEST_LIKE = late_pattern(r"repro|test|check|verif|valid|demo|edge|case|assert|try", re.IGNORECASE)
+def _why_not_literally(claim: Claim, check: CheckRun) -> str:
+    """Why a check that passed does not say what the claim says; empty if it does."""
+    if claim.kind != "tests":
+        return ""
+    if claim.subject:
+        return "" if not check.limited or _includes(check, claim.subject) else f"it does not include {claim.subject}"
+    if claim.every and check.limited:
+        return "it passed, but does not run all tests"
+    counted = _PASSED.search(check.detail)
+    if claim.count and counted is not None and int(counted[1]) < claim.count:
+        return f"it passed, but counts {counted[1]} tests, not {claim.count}"
+    return ""
 
 
-def _may_test(check: CheckRun) -> bool:
-    """Whether a command that is not a known check may have tested something: by its name, or because it is unknown."""
-    if check.kind != "done":
+_PASSED = late_pattern(r"(\d+) pass")
+_PARTS = late_pattern(r"::|[\s./()\[\]]")
+
+
+def _includes(check: CheckRun, subject: str) -> bool:
+    name = subject.rpartition("::")[2].rpartition("/")[2]
+    return name in check.command or any(target in subject for target in check.targets)
+
+
+def _passed_for(claim: Claim, check: CheckRun, known: Iterable[str]) -> bool:
+    """Whether the failures of a check are not about what is claimed: other tests, or ones that failed before."""
+    if claim.kind != "tests" or claim.every or not check.failing:
         return False
-    return check.runner.split()[0] not in SCRIPTS or _TEST_LIKE.search(check.command) is not None
+    name = claim.subject.rpartition("::")[2]
+    if name:
+        return not any(name in _PARTS.split(failing) or claim.subject in failing for failing in check.failing)
+    return set(check.failing) <= set(known)
 
 
 def _bears(claim: Claim, check: CheckRun) -> bool:
@@ -104,8 +130,8 @@ def _bears(claim: Claim, check: CheckRun) -> bool:
     return check.kind in _KINDS[claim.kind]
 
 
-def _words(check: CheckRun | None) -> str:
-    return f"`{check.command}` at step {check.step}" if check is not None else ""
+def _words(check: CheckRun) -> str:
+    return f"`{check.command}`" if check.ours else f"`{check.command}` at step {check.step}"
 
 
 def _file(claim: Claim, absent: Mapping[str, bool]) -> ClaimVerdict | None:
@@ -114,7 +140,7 @@ def _file(claim: Claim, absent: Mapping[str, bool]) -> ClaimVerdict | None:
         return None
     if missing:
         return ClaimVerdict(claim, "contradicted", f"{claim.subject} does not exist")
-    return ClaimVerdict(claim, "proven", f"{claim.subject} exists")
+    return ClaimVerdict(claim, "proven", f"{claim.subject} exists", source="own_run")
 
 
 _LEFT_BY_TOOLS = late_pattern(

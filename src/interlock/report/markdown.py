@@ -63,7 +63,7 @@ def _proof(document: Document) -> list[str]:
         lines += ["| verdict | claim | step | evidence |", "|---|---|---:|---|"]
         for each in proof.claims:
             why, said = safe(each.why), safe(each.claim.text)
-            lines.append(f"| {each.verdict} | {said} | {each.claim.step} | {why} |")
+            lines.append(f"| {each.verdict.replace('_', ' ')} | {said} | {each.claim.step} | {why} |")
         lines.append("")
     if proof.tests:
         lines += ["Tests and checking rules, from the run's start to its end:", ""]

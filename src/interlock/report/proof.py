@@ -14,14 +14,15 @@ from ..runtime import AFTER_STEP
 
 Body = TypeVar("Body")
 
-ORDER: tuple[Verdict, ...] = ("contradicted", "unproven", "stale", "proven")
+ORDER: tuple[Verdict, ...] = ("contradicted", "unproven", "own_check", "stale", "proven")
 """The verdicts, most important first."""
 
 MEANS: dict[Verdict, str] = {
-    "proven": "a check of this kind ran on exactly these files and passed",
+    "proven": "a check that says exactly this passed on exactly these files",
+    "own_check": "it passed, but the agent wrote or changed the check itself",
     "stale": "it passed, but files changed afterwards",
     "contradicted": "the last such check failed, or what is claimed does not exist",
-    "unproven": "no such check was run",
+    "unproven": "no check says this",
 }
 KINDS = frozenset(("step", "checkpoint", "restored"))
 

@@ -34,7 +34,7 @@ RUNG_LEVEL: tuple[Level, ...] = ("notice", "notice", "warning", "warning", "crit
 CHECK_LEVEL: dict[str, Level] = {"none": "quiet", "recovered": "notice", "failed": "warning"}
 
 PROOF_LEVEL: dict[str, Level] = {
-    "contradicted": "warning", "unproven": "notice", "stale": "notice", "proven": "info",
+    "contradicted": "warning", "unproven": "notice", "own_check": "notice", "stale": "notice", "proven": "info",
 }  # fmt: skip
 """The level of each verdict on a claim, worst first."""
 
@@ -350,13 +350,18 @@ def describe_applied(body: records.AppliedRecord) -> RecordText:
 OTHER_PROOF = "tests and checking rules changed"
 
 
+def spaced(name: str) -> str:
+    """A name from a record as words."""
+    return name.replace("_", " ")
+
+
 def describe_proof(body: records.ProofRecord) -> RecordText:
     """How many claims are proven, and which are not."""
     counts = {name: sum(each.verdict == name for each in body.claims) for name in PROOF_LEVEL}
-    said = [f"{count} {name}" for name, count in counts.items() if count]
+    said = [f"{count} {spaced(name)}" for name, count in counts.items() if count]
     title = f"claims: {', '.join(said)}" if said else body.ending if body.ending and not body.tests else OTHER_PROOF
     level: Level = next((PROOF_LEVEL[name] for name, count in counts.items() if count), "info")
-    lines = [f"{each.verdict}: {each.claim.text} ({each.why})" for each in body.claims]
+    lines = [f"{spaced(each.verdict)}: {each.claim.text} ({each.why})" for each in body.claims]
     lines += [fact_line(fact) for fact in body.tests]
     if body.ending and body.ending != title:
         lines.append(body.ending)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from ..core import CheckpointInfo, InterlockError, Step
 from ..journal_records import BreachRecord, ProofRecord, StopGateRecord, read_body
-from ..proof import ClaimVerdict, TestFact
+from ..proof import ClaimVerdict, Source, TestFact
 from .decision_pipeline import DecisionPipeline
 from .fail_open import Guard
 from .pipeline_values import MEANWHILE
@@ -92,7 +92,10 @@ class RunProof:
 
         known = workspace is not None and newest is not None
         judged = self._pipeline.has_judged
-        verdicts = self._pipeline.proof.verdicts(changed if known else None) if judged else ()
+        if judged and workspace is not None and any(claim.kind == "tests" for claim in self._pipeline.proof.claims):
+            self._pipeline.proof.note_tests(workspace.checkpoints.tracked())
+        source, by = _reporter(self._run.spec.adapter)
+        verdicts = self._pipeline.proof.verdicts(changed if known else None, source=source, by=by) if judged else ()
         if workspace is None or newest is None:
             return ProofRecord(verdicts, step=steps)
         return ProofRecord(verdicts, self._tests(workspace, newest.id), newest.id, steps)
@@ -113,6 +116,13 @@ class RunProof:
         from ..proof import compare_tests  # grammars of three languages, for the end of a run
 
         return compare_tests(changed)
+
+
+def _reporter(adapter: str) -> tuple[Source, str]:
+    """How the results of the agent's calls reach us, and from whom."""
+    if adapter in ("direct", "proxy"):
+        return ("stream" if adapter == "proxy" else ""), ""
+    return "reported", adapter.replace("-", " ").title()
 
 
 def missing(found: Sequence[ClaimVerdict]) -> tuple[ClaimVerdict, ...]:

@@ -258,4 +258,4 @@ def _question(claims: tuple[str, ...]) -> str:
 
 
 def _claim_words(found: ClaimVerdict) -> str:
-    return f'"{found.claim.text}": {found.verdict}' + (f" ({found.why})" if found.why else "")
+    return f'"{found.claim.text}": {found.verdict.replace("_", " ")}' + (f" ({found.why})" if found.why else "")

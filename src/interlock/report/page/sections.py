@@ -243,7 +243,7 @@ def proof(found: ProofRecord) -> Html:
     rows = [
         el(
             "tr",
-            el("td", el(f"span.verdict {each.verdict}", each.verdict, title=MEANS[each.verdict])),
+            el("td", el(f"span.verdict {each.verdict}", each.verdict.replace("_", " "), title=MEANS[each.verdict])),
             el("td", el("q", each.claim.text), el("small", f" step {each.claim.step}")),
             el("td", prose(each.why)),
         )
