@@ -209,13 +209,13 @@ SCENES: tuple[Scene, ...] = (
         "“Done!” is not proof",
         "The agent claims success. Interlock runs the tests itself to find out.",
         (
-            Act(says="All tests pass now. The task is done.", done=True),
+            Act(says="The tests in test_orders.py pass now. The task is done.", done=True),
             Act(
                 "sed -i 's/strip().split(....)/splitlines()/' src/orders.py",
                 says="They do not. I should use splitlines().",
             ),
             Act(CHECK),
-            Act(says="All tests pass. The task is done.", done=True),
+            Act(says="The tests in test_orders.py pass. The task is done.", done=True),
         ),
     ),
 )

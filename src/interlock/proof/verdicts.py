@@ -111,7 +111,7 @@ _PARTS = late_pattern(r"::|[\s./()\[\]]")
 
 def _includes(check: CheckRun, subject: str) -> bool:
     name = subject.rpartition("::")[2].rpartition("/")[2]
-    return name in check.command or any(target in subject for target in check.targets)
+    return name.removesuffix(".py") in check.command or any(target in subject for target in check.targets)
 
 
 def _passed_for(claim: Claim, check: CheckRun, known: Iterable[str]) -> bool:
