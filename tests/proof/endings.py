@@ -9,7 +9,10 @@ from __future__ import annotations
 Ending = tuple[str, tuple[str, ...]]
 
 READ = "< tests/test_old.py"
-OK, BAD = "===== 12 passed in 0.31s =====", "FAILED tests/test_old.py::test_legacy - KeyError\n1 failed, 11 passed in 0.4s"
+OK, BAD = (
+    "===== 12 passed in 0.31s =====",
+    "FAILED tests/test_old.py::test_legacy - KeyError\n1 failed, 11 passed in 0.4s",
+)
 
 CHECKED: list[Ending] = [
     ("proven", ("> src/a.py", "$ pytest -q => 12 passed in 0.3s", "All tests pass.")),

@@ -16,7 +16,9 @@ SCRIPTS = frozenset(
     ("python", "python3", "node", "bash", "sh", "ruby", "perl", "php", "deno", "ts-node", "tsx", "script")
 )
 """Script runners, whose output on failure is unknown."""
-WHOLE = frozenset(("", ".", "./...", "...", "tests", "test", "spec", "specs", "__tests__", "src", "run", "all", "discover"))
+WHOLE = frozenset(
+    ("", ".", "./...", "...", "tests", "test", "spec", "specs", "__tests__", "src", "run", "all", "discover")
+)
 """Operands that limit nothing."""
 LIMITS = frozenset((
     "-k", "-m", "--lf", "--last-failed", "--ff", "--deselect", "--ignore", "--ignore-glob", "--testNamePattern",
@@ -43,7 +45,8 @@ LOADED = ("sitecustomize.py", "usercustomize.py")
 class CheckCommand(Struct, frozen=True):
     """A check that a script runs.
 
-    `shows`: the script's exit status is the check's. `limited`: it does not run everything. `uses` are the files that
+    `shows`: the script's exit status is the check's. `limited`: it does not run everything; `selects`:
+    nor all tests of the files that it names. `uses` are the files that
     it names, `changed` those that the same script changes after it, `steered` a variable that the script sets for it.
     """
 
@@ -53,6 +56,7 @@ class CheckCommand(Struct, frozen=True):
     targets: tuple[str, ...]
     shows: bool
     limited: bool = False
+    selects: bool = False
     uses: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     steered: str = ""
@@ -76,14 +80,12 @@ def _read(check: Check, reading: CallReading) -> CheckCommand:
     program = reading.programs[at] if at >= 0 else Program(words=tuple(check.text.split()))
     steered = next((name for name, _ in program.environment if name in STEERING), "")
     operands = tuple(_operands(program.words, check.runner))
-    limited = check.kind == "tests" and (
-        any(word.partition("=")[0] in LIMITS for word in program.words[1:])
-        or any(_is_limit(word, check.runner) for word in (*operands, *check.targets))
-    )
+    selects = check.kind == "tests" and any(word.partition("=")[0] in LIMITS for word in program.words[1:])
+    limited = check.kind == "tests" and any(_is_limit(word, check.runner) for word in (*operands, *check.targets))
     uses = dict.fromkeys(word.partition("::")[0] for word in (*check.targets, *program.words[1:]) if "." in word)
     runner = program.name if check.runner in SCRIPTS else check.runner
     return CheckCommand(
-        check.kind, runner, check.text, _files(check.targets), check.decides, limited,
+        check.kind, runner, check.text, _files(check.targets), check.decides, limited or selects, selects,
         tuple(uses), tuple(dict.fromkeys(changed)), steered, check.cwd,
     )  # fmt: skip
 

@@ -94,9 +94,10 @@ RETRACTS = _words("""
     except apart other once when if assuming provided unless until theory only locally partially in-theory before
 """)
 OBJECTS = _words("a an its their some no none to through back into list")
+ALL = _words("all every full entire whole complete everything no zero 0")
 SOME = _words("""
-    new regression related relevant affected updated added specific unit integration e2e my previously failing both these
-    those three
+    new regression related relevant affected updated added specific unit integration e2e my previously failing both
+    these those three
 """)
 """Says that not all tests are meant."""
 
@@ -146,7 +147,8 @@ def _claim(kind: ClaimKind, sentence: str, words: Sequence[str]) -> Claim:
     if kind == "tests":
         named = _NAMED.search(sentence)
         subject = named[0] if named is not None else ""
-        every = not subject and SOME.isdisjoint(words)
+        named_all = not ALL.isdisjoint(words) or words[-1][-2:] != "ed"
+        every = not subject and named_all and SOME.isdisjoint(words)
         count = next((int(word) for word in reversed(words) if word.isdigit()), 0)
     return Claim(kind, sentence[:200], subject=subject, every=every, count=count)
 

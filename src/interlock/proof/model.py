@@ -31,8 +31,9 @@ class Claim(Struct, frozen=True, omit_defaults=True):
 class CheckRun(Struct, frozen=True, omit_defaults=True):
     """A check that ran: its kind, its command, how it went, and the tree that it left (a checkpoint's id).
 
-    `limited`: it did not run everything. `own` is what of it the agent wrote or changed; `changed` are files that the
-    same call changed after it; `failing` are the tests that failed; `ours`: Interlock ran it.
+    `limited`: it did not run everything; `selects`: nor all tests of its targets. `own` is what of it the agent wrote or
+    changed; `changed` are files that the same call changed after it; `failing` are the tests that failed; `ours`:
+    Interlock ran it.
     """
 
     step: int
@@ -44,6 +45,7 @@ class CheckRun(Struct, frozen=True, omit_defaults=True):
     targets: tuple[str, ...] = ()
     tree: str = ""
     limited: bool = False
+    selects: bool = False
     own: str = ""
     changed: tuple[str, ...] = ()
     failing: tuple[str, ...] = ()

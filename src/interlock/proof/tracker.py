@@ -273,7 +273,8 @@ class ProofTracker:
         self.state.checks.append(
             CheckRun(
                 step, check.kind, check.runner, check.text, outcome, detail, check.targets, tree,
-                limited=check.limited, own=own, changed=check.changed, failing=failing, ours=ours,
+                limited=check.limited, selects=check.selects, own=own, changed=check.changed,
+                failing=failing, ours=ours,
             )
         )  # fmt: skip
         del self.state.checks[:-CHECKS]

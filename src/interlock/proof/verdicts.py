@@ -111,6 +111,8 @@ _PARTS = late_pattern(r"::|[\s./()\[\]]")
 
 def _includes(check: CheckRun, subject: str) -> bool:
     name = subject.rpartition("::")[2].rpartition("/")[2]
+    if check.selects or "::" in check.command:
+        return name in check.command.partition(" -")[2] or f"::{name}" in check.command
     return name.removesuffix(".py") in check.command or any(target in subject for target in check.targets)
 
 
