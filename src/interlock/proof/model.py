@@ -31,8 +31,8 @@ class Claim(Struct, frozen=True, omit_defaults=True):
 class CheckRun(Struct, frozen=True, omit_defaults=True):
     """A check that ran: its kind, its command, how it went, and the tree that it left (a checkpoint's id).
 
-    `limited`: it did not run everything; `selects`: nor all tests of its targets. `own` is what of it the agent wrote or
-    changed; `changed` are files that the same call changed after it; `failing` are the tests that failed; `ours`:
+    `limited`: it did not run everything; `selects`: nor all tests of its targets. `own` is what of it the agent wrote
+    or changed; `changed` are files that the same call changed after it; `failing` are the tests that failed; `ours`:
     Interlock ran it.
     """
 
