@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, field
 
+from interlock.adapters.traces import find_workspace
 from interlock.core import Context, Step, Tool, Usage, derive_kind
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -66,7 +67,8 @@ class Trace(Struct):
     judged: list[str] = field(default_factory=list)
 
     def context(self) -> Context:
-        return Context(original_prompt=self.task or "")
+        calls = (step.tool for step in self.read() if step.kind == "tool_call" and step.tool is not None)
+        return Context(original_prompt=self.task or "", workspace=find_workspace(calls))
 
     def read(self) -> Iterator[Step]:
         """The steps as the product's own record."""

@@ -6,9 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from interlock.adapters.traces import LineError, TraceBegin, TraceEnd, TraceEvent, read_batches, read_lines
+from interlock.adapters.traces import (
+    LineError,
+    TraceBegin,
+    TraceEnd,
+    TraceEvent,
+    TraceScanner,
+    find_workspace,
+    read_batches,
+    read_lines,
+)
 from interlock.adapters.traces import lines as lines_module
-from interlock.core import BadInput, Step
+from interlock.config import Config
+from interlock.core import BadInput, Step, Tool
 
 
 def read_events(name: str) -> list[TraceEvent]:
@@ -215,3 +225,30 @@ def test_a_directory_and_a_missing_file_are_one_clear_error(tmp_path, name):
     with pytest.raises(BadInput) as error:
         list(read_events(str(tmp_path / name)))
     assert str(tmp_path) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("calls", "workspace"),
+    [
+        ([("bash", {"command": "cd /testbed/src && ls"}), ("edit", {"path": "/workspace/a.py"})], "/testbed"),
+        ([("bash", {"command": "cd /home/me/shop/api && make"})], "/home/me/shop"),
+        ([("edit", {"path": "/workspace/a.py"}), ("edit", {"path": "/workspace/django/b.py"})], "/workspace"),
+        ([("edit", {"path": "/home/me/one/a.py"}), ("edit", {"path": "/home/me/two/b.py"})], "/home/me"),
+        ([("edit", {"path": "/workspace/a.py"}), ("edit", {"path": "/etc/hosts"})], None),
+        ([("bash", {"command": "ls src"}), ("edit", {"path": "src/a.py"})], None),
+    ],
+)
+def test_the_workspace_of_a_trace_is_the_project_that_its_first_working_directory_is_in(calls, workspace):
+    assert find_workspace(Tool(name, arguments) for name, arguments in calls) == workspace
+
+
+def test_a_file_outside_the_workspace_of_a_trace_is_a_finding(tmp_path):
+    steps = [
+        {"role": "assistant", "tool": {"name": "bash", "arguments": {"command": "cd /work/shop && ls"}}},
+        {"role": "tool", "content": "src"},
+        {"role": "assistant", "tool": {"name": "bash", "arguments": {"command": "rm /srv/billing/cart.py"}}},
+        {"role": "tool", "content": ""},
+    ]
+    name = write(tmp_path / "t", {"trace_id": "t", "task": "Fix the cart", "steps": steps})
+    found = TraceScanner(Config()).process(read_events(name))[0]
+    assert "scope_creep" in [issue.type for issue in found.issues]

@@ -53,13 +53,17 @@ def test_people_get_a_table_and_a_last_line(tmp_path):
     assert "repetitive errors (medium)" in done.stdout and "→ hint" in done.stdout
 
 
-def test_a_trace_with_a_note_alone_is_shown_but_did_not_go_wrong(tmp_path):
+def test_a_note_is_shown_only_when_asked_for_and_nothing_went_wrong(tmp_path):
     edit = {"role": "assistant", "tool": {"name": "edit_file", "arguments": {"path": "docs/a.md", "content": "x"}}}
     lines = [{"index": 0, **edit}, {"index": 1, "role": "tool", "content": "Permission denied", "error": True}]
     name = write(tmp_path / "b", {"trace_id": "beside", "task": "Only modify files in src/.", "steps": lines})
-    done = interlock("scan", name, home=tmp_path)
-    assert done.returncode == 0, done.stdout
-    assert "scope creep (low)" in done.stdout and "nothing found" in done.stdout
+    plain = interlock("scan", name, home=tmp_path)
+    assert plain.returncode == 0 and plain.stdout == "1 trace, 2 steps: nothing found\n"
+    done = interlock("scan", "--notes", name, home=tmp_path)
+    assert done.returncode == 0 and "note: scope creep" in done.stdout and "nothing found" in done.stdout
+    assert "notes" not in lines_of(interlock("scan", "--json", name, home=tmp_path).stdout)[0]
+    found = lines_of(interlock("scan", "--json", "--notes", name, home=tmp_path).stdout)[0]
+    assert found["issues"] == [] and [note["type"] for note in found["notes"]] == ["scope_creep"]
 
 
 def test_a_trace_that_breaks_off_is_shown_but_is_no_finding(tmp_path):

@@ -23,6 +23,7 @@ NAMES = {
     "interlock_episodes_total": {"issue_type", "ending"},
     "interlock_escalations_total": set(),
     "interlock_issues_total": set(),
+    "interlock_notes_total": set(),
     "interlock_reviews_total": set(),
     "interlock_tokens_total": set(),
     "interlock_cost_usd_total": set(),

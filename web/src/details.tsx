@@ -15,6 +15,7 @@ interface Sums {
   output_tokens: number;
   cost_usd: number;
   issues: Record<string, number>;
+  notes: Record<string, number>;
   severities: Record<string, number>;
   verdicts: Record<string, number>;
   tools: Record<string, number>;
@@ -67,6 +68,7 @@ export function Details({ runId, head }: { runId: string; head: Head }) {
               ]}
             />
             <Table title="Issues" rows={pairs(data.sums.issues)} none="no issue was found" />
+            <Table title="Notes" rows={pairs(data.sums.notes)} none="nothing that rests on words alone" />
             <Table title="Reviews" rows={pairs(data.sums.verdicts)} none="no call was reviewed" />
             <Table title="Tools" rows={pairs(data.sums.tools).slice(0, 15)} none="no tool was called" />
           </div>

@@ -67,7 +67,7 @@ export const RECORDS: Record<MomentKind, (keyof Records)[]> = {
   incident: ["incident", "plan"],
   approval: ["state"],
   picture: ["gui_event"],
-  note: ["opinion", "person", "proof", "stop_gate", "fault", "tamper", "fence", "transcript", "proxied", "lost", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result"],
+  note: ["opinion", "person", "proof", "stop_gate", "fault", "tamper", "fence", "transcript", "proxied", "lost", "issue", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result"],
 };
 
 /** Records that timelines leave out. */
@@ -1055,6 +1055,7 @@ export interface CheckRun {
   targets?: string[];
   tree?: string;
   limited?: boolean;
+  selects?: boolean;
   own?: string;
   changed?: string[];
   failing?: string[];

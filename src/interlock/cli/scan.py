@@ -40,6 +40,7 @@ def scan(
     config: Annotated[str | None, Option(help="A configuration file.")] = None,
     sensitivity: Annotated[str | None, Option(help="low, medium or high.")] = None,
     html: Annotated[str | None, Option(metavar="FILE", help="Write all findings to an HTML page.")] = None,
+    notes: Annotated[bool, Option("--notes", help="Show notes too: what rests on words alone.")] = False,
     jobs: Annotated[
         int | None, Option(min=1, metavar="N", help="Processes, each for one file at a time; default: one per core.")
     ] = None,
@@ -53,6 +54,8 @@ def scan(
     """
     # Modules stay, steps come and go without cycles: collecting every 700 objects costs a tenth of a scan.
     gc.set_threshold(100_000, 20, 100)
+    from msgspec.structs import replace
+
     from ..adapters.traces import LineError
     from ..runtime import Plugins, read_mutes
 
@@ -75,6 +78,7 @@ def scan(
                     say_error(f"{words}. {result.todo}" if at_line else words)
                 continue
             traces += 1
+            result = result if notes else replace(result, notes=())
             if picture is not None:
                 picture.add(name, result)
             found += result.went_wrong

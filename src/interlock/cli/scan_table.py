@@ -52,7 +52,7 @@ class Progress:
 
 def print_scanned(result: Scanned, progress: Progress) -> None:
     """Print a trace's issues and the interventions that would have followed; nothing if it has none."""
-    if not (result.went_wrong or result.issues or result.ending):
+    if not (result.went_wrong or result.issues or result.notes or result.ending):
         return
     console.print(Text.assemble((result.trace_id, "bold"), f"  {result.steps} steps"))
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
@@ -66,6 +66,10 @@ def print_scanned(result: Scanned, progress: Progress) -> None:
             issue.description,
         )
         for issue in result.issues
+    ]
+    rows += [
+        (note.step, Text(f"note: {note.type.replace('_', ' ')}", style="dim"), note.description)
+        for note in result.notes
     ]
     rows += [
         (

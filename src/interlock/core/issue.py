@@ -104,6 +104,11 @@ class Issue(Struct, frozen=True, omit_defaults=True, kw_only=True):
     stuck: Stuck | None = None
 
     @property
+    def is_note(self) -> bool:
+        """Whether it rests on words: it is recorded, and never answered or counted as an issue."""
+        return self.severity == "low" and self.type != LONG_WAIT
+
+    @property
     def began(self) -> int:
         """The step where it began."""
         return self.started_step if self.started_step is not None else min(self.evidence, default=self.step)

@@ -58,6 +58,7 @@ class Sums(Struct):
     output_tokens: int = 0
     cost_usd: float = 0.0
     issues: Counter[str] = field(default_factory=Counter)
+    notes: Counter[str] = field(default_factory=Counter)
     severities: Counter[str] = field(default_factory=Counter)
     interventions: dict[str, Counter[str]] = field(default_factory=dict)
     verdicts: Counter[str] = field(default_factory=Counter)
@@ -109,6 +110,8 @@ class SeriesTally(Struct):
         match body:
             case StepRecord():
                 self._step(body)
+            case Issue(is_note=True):
+                count(sums.notes, body.type)
             case Issue():
                 self.issues += 1
                 count(sums.issues, body.type)

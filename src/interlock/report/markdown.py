@@ -82,9 +82,9 @@ def _facts(document: Document) -> list[str]:
     sums, run = document.sums, document.run
     cost = run.cost_usd or sums.cost_usd
     return [
-        "| steps | calls | failed | issues | interventions | tokens | cost |",
-        "|---:|---:|---:|---:|---:|---:|---:|",
-        f"| {run.steps:,} | {sums.calls:,} | {sums.failed:,} | {sums.issues.total():,} | "
+        "| steps | calls | failed | issues | notes | interventions | tokens | cost |",
+        "|---:|---:|---:|---:|---:|---:|---:|---:|",
+        f"| {run.steps:,} | {sums.calls:,} | {sums.failed:,} | {sums.issues.total():,} | {sums.notes.total():,} | "
         f"{document.answers[0]:,} | {sums.input_tokens + sums.output_tokens:,} | "
         f"{known_cost(cost, run.unpriced_tokens)} |",
         "",

@@ -277,7 +277,7 @@ class Story:
             if record.kind not in KEPT_KINDS:
                 continue
             match read_body(record):
-                case Issue() as issue:
+                case Issue(is_note=False) as issue:
                     self._issues.append(issue)
                 case EpisodeRecord() as episode:
                     self._episodes.add(episode, record.time)

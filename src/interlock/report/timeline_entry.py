@@ -31,7 +31,8 @@ RECORDS: dict[MomentKind, tuple[str, ...]] = {
     "picture": ("gui_event",),
     "note": (
         "opinion", "person", "proof", "stop_gate", "fault", "tamper", "fence", "transcript", "proxied", "lost",
-        "snapshot", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result",
+        "issue", "snapshot", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification",
+        "gui_result",
     ),
 }  # fmt: skip
 """The kinds of record for each kind of moment; an unknown kind makes a note."""

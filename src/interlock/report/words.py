@@ -83,6 +83,8 @@ def describe_record(body: RecordBody) -> RecordText:
     match body:
         case StepRecord():
             return describe_step(body)
+        case core.Issue(is_note=True):
+            return RecordText("note", "quiet", f"note: {plain(body.type)}", body.description, body.step)
         case core.Issue():
             severity = body.severity or "medium"
             title = f"{plain(body.type)} ({severity})"

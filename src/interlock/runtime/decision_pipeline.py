@@ -15,7 +15,6 @@ from ..core import (
     DESTRUCTIVE_ACTION,
     EVERY_CAPABILITY,
     LADDER,
-    LONG_WAIT,
     Capability,
     CheckpointInfo,
     Context,
@@ -437,8 +436,7 @@ class DecisionPipeline:
         if before.episodes:
             sightings = parts.sightings(step)
             instructed = step.kind == "message" and step.role == "user" and parts.detectors.instructed
-        # What rests on words alone is a note: it is recorded, and never answered.
-        answerable = [issue for issue in issues if issue.severity != "low" or issue.type == LONG_WAIT]
+        answerable = [issue for issue in issues if not issue.is_note]
         if not answerable and not before.pending and not sightings and not instructed:
             return StepOutcome(now, assumed, tuple(issues), progressed=progressed)
         checkpoints = self._run.checkpoints

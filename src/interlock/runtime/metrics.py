@@ -78,7 +78,7 @@ class Metrics:
                 if (usage := body.step.usage) is not None:
                     self.spent(replace(usage, cost_usd=usage.cost_usd or body.cost_usd))
             case Issue():
-                self._add("issues")
+                self._add("notes" if body.is_note else "issues")
             case EpisodeRecord(ending=str(ending)):
                 self.episode_ended(body.type, ending)
             case InterventionRecord():
@@ -165,6 +165,7 @@ class Metrics:
 COUNTS = {
     "escalations": "Interventions stronger than the previous one",
     "issues": "Issues found",
+    "notes": "Notes: what rests on words alone",
     "reviews": "Steps reviewed before they ran",
     "tokens": "Tokens spent by supervised runs",
     "cost_usd": "US dollars spent by supervised runs",

@@ -108,7 +108,7 @@ class StepRecorder:
         run_id = self.run.spec.run_id
         for issue in judgement.issues:
             facts = {"type": issue.type, "severity": issue.severity, "step": issue.step, "words": issue.description}
-            log.info("issue", extra={"run_id": run_id, **facts})
+            log.info("note" if issue.is_note else "issue", extra={"run_id": run_id, **facts})
         answers = [("intervention", ruling.intervention) for ruling in judgement.rulings]
         for name, made in (*answers, *(("effect", judged) for judged in judgement.judged)):
             facts = {"type": made.type, "issue": made.issue_type, "step": made.step, "outcome": made.outcome}
@@ -135,12 +135,13 @@ class StepRecorder:
 
     def _count(self, judgement: StepOutcome) -> None:
         acted = [ruling for ruling in judgement.rulings if ruling.directives]
-        self._issues += len(judgement.issues)
+        issues = [issue for issue in judgement.issues if not issue.is_note]
+        self._issues += len(issues)
         self._interventions += len(acted)
-        if judgement.issues:
-            self._last_issue = worst(judgement.issues).type
+        if issues:
+            self._last_issue = worst(issues).type
 
 
-def worst(issues: tuple[Issue, ...]) -> Issue:
+def worst(issues: Sequence[Issue]) -> Issue:
     """The most severe issue, which lists show."""
     return max(issues, key=lambda issue: SEVERITIES.index(issue.severity or "medium"))

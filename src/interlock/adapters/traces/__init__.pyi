@@ -8,3 +8,4 @@ from .trace_events import TraceBegin as TraceBegin
 from .trace_events import TraceEnd as TraceEnd
 from .trace_events import TraceEvent as TraceEvent
 from .trace_events import read_batches as read_batches
+from .trace_workspace import find_workspace as find_workspace

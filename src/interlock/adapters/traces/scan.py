@@ -56,12 +56,15 @@ class WouldDo(Struct, frozen=True, omit_defaults=True):
 class Scanned(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One trace: its length, the findings, the interventions, its claims, and what it did to its tests.
 
+    `notes` rest on words alone: they are no findings.
+
     `ending` is what is unusual about its end; not every harness allows a last message, so it is not a finding.
     """
 
     trace_id: str
     steps: int
     issues: list[Finding]
+    notes: tuple[Finding, ...] = ()
     interventions: list[WouldDo]
     assumed_times: int = 0
     claims: tuple[ClaimVerdict, ...] = ()
@@ -126,13 +129,14 @@ class TraceScanner:
 
 class _Trace:
     def __init__(self, begin: TraceBegin, config: Config, plugins: Plugins | None) -> None:
-        context = Context(original_prompt=begin.task)
+        context = Context(original_prompt=begin.task, workspace=begin.workspace)
         self._id = begin.trace_id
         self._pipeline = DecisionPipeline(begin.trace_id, config, context, plugins=plugins, assume_checkpoint=True)
         self._reviewed: list[tuple[Step, Review | None]] = []
         self._steps = 0
         self._assumed = 0
         self._issues: list[Finding] = []
+        self._notes: list[Finding] = []
         self._interventions: list[WouldDo] = []
         self._tests = TraceTests()
 
@@ -154,7 +158,8 @@ class _Trace:
             judgement = self._pipeline.observe(step, review, learnt=True)
             self._assumed += judgement.assumed_time
             if judgement.issues:
-                self._issues += [Finding.of(issue) for issue in judgement.issues]
+                self._issues += [Finding.of(issue) for issue in judgement.issues if not issue.is_note]
+                self._notes += [Finding.of(issue) for issue in judgement.issues if issue.is_note]
                 self._interventions += [WouldDo.of(made.intervention) for made in judgement.rulings if _acts(made)]
 
     def result(self) -> Scanned:
@@ -162,6 +167,7 @@ class _Trace:
             trace_id=self._id,
             steps=self._steps,
             issues=self._issues,
+            notes=tuple(self._notes),
             interventions=self._interventions,
             assumed_times=self._assumed,
             claims=self._pipeline.proof.verdicts(),

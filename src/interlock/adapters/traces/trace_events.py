@@ -12,6 +12,7 @@ from msgspec import Struct
 from ...core import Step, json_decoder
 from .common_format import LineShape, LooseStep, LooseTrace, shape_of, tighten
 from .lines import LineError, read_lines
+from .trace_workspace import find_workspace
 from .transcript import Transcript, TranscriptLine
 
 BATCH_BYTES = 8 * 1024 * 1024
@@ -21,10 +22,11 @@ TODO = "See docs/traces.md for the three kinds of line that scan reads"
 
 
 class TraceBegin(Struct, frozen=True):
-    """A trace begins; `task` may be empty."""
+    """A trace begins; `task` may be empty, and `workspace` unknown."""
 
     trace_id: str
     task: str = ""
+    workspace: str | None = None
 
 
 class TraceEnd(Struct, frozen=True):
@@ -109,10 +111,10 @@ class Feed:
             return self._transcript(_transcript.decode(line))
         return self._step(_step.decode(line), step_run(shape, self._name))
 
-    def _begin(self, run_id: str, task: str = "") -> Iterator[TraceEvent]:
+    def _begin(self, run_id: str, task: str = "", workspace: str | None = None) -> Iterator[TraceEvent]:
         if run_id not in self._open:
             self._open[run_id] = 0
-            yield TraceBegin(run_id, task)
+            yield TraceBegin(run_id, task, workspace)
 
     def _step(self, loose: LooseStep, run_id: str) -> Iterator[TraceEvent]:
         asked = loose.content if loose.role == "user" and isinstance(loose.content, str) else ""
@@ -125,7 +127,7 @@ class Feed:
         session = self._sessions.setdefault(run_id, Transcript(run_id))
         for step in session.steps(line):
             asked = step.content if step.role == "user" and step.kind == "message" else ""
-            yield from self._begin(run_id, asked)
+            yield from self._begin(run_id, asked, line.cwd)
             yield step
 
 
@@ -147,9 +149,10 @@ def _whole_trace(line: bytes) -> LooseTrace | None:
 
 
 def _events(trace: LooseTrace) -> Iterator[TraceEvent]:
-    yield TraceBegin(trace.trace_id, trace.task or "")
-    for index, loose in enumerate(trace.steps):
-        yield tighten(loose, trace.trace_id, index)
+    steps = [tighten(loose, trace.trace_id, index) for index, loose in enumerate(trace.steps)]
+    workspace = find_workspace(step.tool for step in steps if step.kind == "tool_call" and step.tool is not None)
+    yield TraceBegin(trace.trace_id, trace.task or "", workspace)
+    yield from steps
     yield TraceEnd(trace.trace_id)
 
 

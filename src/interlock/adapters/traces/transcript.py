@@ -45,6 +45,7 @@ class TranscriptMessage(Struct, kw_only=True):
 class TranscriptLine(Struct, kw_only=True):
     type: str
     sessionId: str | None = None  # noqa: N815  the transcript's own name
+    cwd: str | None = None
     message: TranscriptMessage | None = None
     timestamp: str | None = None
     isSidechain: bool = False  # noqa: N815

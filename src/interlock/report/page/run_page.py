@@ -89,9 +89,10 @@ def _tiles(document: Document) -> Html:
     moments = document.timeline
     span = moments[-1].time - moments[0].time if moments else 0.0
     budget = f"of {dollars(run.max_cost_usd)}" if run.max_cost_usd else "no budget"
+    types = f"{plural(len(sums.issues), 'type')}, {plural(sums.notes.total(), 'note')}"
     shown = [
         ("Steps", f"{run.steps:,}", f"{sums.calls:,} calls, {sums.failed:,} failed"),
-        ("Issues", f"{sums.issues.total():,}", plural(len(sums.issues), "type")),
+        ("Issues", f"{sums.issues.total():,}", types),
         ("Interventions", f"{made:,}", f"{worked:,} worked" if made else "none needed"),
         ("Tokens", short(sums.input_tokens + sums.output_tokens), f"{short(sums.output_tokens)} written"),
         ("Cost", known_cost(cost, run.unpriced_tokens), budget),

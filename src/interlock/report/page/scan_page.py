@@ -148,7 +148,7 @@ def _overview(found: Iterable[tuple[str, Scanned]]) -> Html:
 def _trace(number: int, file: str, result: Scanned) -> Html:
     marks = [(issue.step, issue.severity, f"step {issue.step}: {plain(issue.type)}") for issue in result.issues]
     marks += [(made.step, "answer", f"step {made.step}: {short_name(made.type)}") for made in result.interventions]
-    lines = [(issue.step, 0, _issue(issue)) for issue in result.issues]
+    lines = [(issue.step, 0, _issue(issue)) for issue in (*result.issues, *result.notes)]
     lines += [
         (made.step, 1, _row(made.step, "notice intervention", "answer", f"would have been: {short_name(made.type)}",
                             f"for the {plain(made.issue)}"))
@@ -174,7 +174,7 @@ LEVELS = {"low": "info", "medium": "notice", "high": "warning", "critical": "cri
 
 def _issue(issue: Finding) -> Html:
     seen = f" Seen at steps {', '.join(str(step) for step in issue.evidence[:12])}." if issue.evidence else ""
-    title = f"{plain(issue.type)} ({issue.severity})"
+    title = f"note: {plain(issue.type)}" if issue.severity == "low" else f"{plain(issue.type)} ({issue.severity})"
     classes = f"{LEVELS.get(issue.severity, 'notice')} issue"
     return _row(issue.step, classes, "issue", title, f"{issue.description}{seen}")
 
