@@ -55,7 +55,8 @@ test-agents: setup ## the real agent clients, offline (AGENT=name: one of them)
 	@scripts/debian-packages $(TERMINAL_PACKAGES)
 	@$(BIN)/python scripts/install-agents >/dev/null
 	@$(BIN)/python scripts/install-frameworks $(AGENT) >/dev/null
-	$(BIN)/python -m pytest -m agents -n $(or $(WORKERS),2) --dist loadfile $(if $(AGENT),-k "$(AGENT)") tests/agents
+	@# A home below a temporary folder would be writable under guard.
+	$(BIN)/python -m pytest -m agents --basetemp=$$(mktemp -du -p $(HOME) .interlock-test-XXXXXX) -n $(or $(WORKERS),2) --dist loadfile $(if $(AGENT),-k "$(AGENT)") tests/agents
 
 web: setup ## build the dashboard's front end (installs Node from PyPI once)
 	$(BIN)/python scripts/web_build.py

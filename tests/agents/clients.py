@@ -163,7 +163,8 @@ class AgentPlace(Place):
     """A place whose runs are those of one client."""
 
     def __init__(self, root: Path, client: Client, model: ScriptedModel, folder: Path, config: dict[str, Any]) -> None:
-        super().__init__(root, config)
+        # Also as root in a container, where these tests mostly run.
+        super().__init__(root, {**config, "contain": {"files": "workspace", **config.get("contain", {})}})
         self.client, self.model = client, model
         self.home = root / "home"
         self.home.mkdir(exist_ok=True)

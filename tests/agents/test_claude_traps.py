@@ -45,16 +45,16 @@ def place_for(agents_folder: Path, tmp_path: Path, record_property: Callable[...
 
 def test_the_users_own_settings_and_hooks_stay(place_for: MakePlace) -> None:
     place = place_for(turns(run("echo one"), "Finished."))
-    hook = {"hooks": [{"type": "command", "command": f"touch {place.root}/from-user"}]}
+    hook = {"hooks": [{"type": "command", "command": f"touch {place.workspace}/from-user"}]}
     project = place.workspace / ".claude"
     project.mkdir()
     (project / "settings.json").write_text(json.dumps({"hooks": {"PreToolUse": [hook]}, "env": {"FROM_USER": "yes"}}))
-    given = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": f"touch {place.root}/from-option"}]}]}}
+    given = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": f"touch {place.workspace}/from-option"}]}]}}
     process = place.start(*CLIENT.command("go"), "--settings", json.dumps(given))
     out, err = process.communicate(timeout=AGENT_S)
     assert process.returncode == 0, (out, err)
-    assert (place.root / "from-user").exists()
-    assert (place.root / "from-option").exists()
+    assert (place.workspace / "from-user").exists()
+    assert (place.workspace / "from-option").exists()
     assert len(place.steps("tool_call")) == 1
     assert json.loads((project / "settings.json").read_text())["env"] == {"FROM_USER": "yes"}
 
@@ -76,8 +76,8 @@ def test_hooks_cannot_be_switched_off_from_inside(place_for: MakePlace) -> None:
     place = place_for(script, {"runtime": {"on_tamper": "warn"}})
     off = "echo '{\"disableAllHooks\": true}' > .claude/settings.json; sleep 2\n"
     (place.workspace / "build.sh").write_text(off)
+    # Settings that exist are read-only.
     (place.workspace / ".claude").mkdir()
-    (place.workspace / ".claude" / "settings.json").write_text("{}")
     precious = place.home / "precious" / "file.txt"
     precious.parent.mkdir()
     precious.write_text("keep me")

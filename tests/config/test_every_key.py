@@ -22,7 +22,14 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
-from interlock.adapters.command.containment_choice import SandboxPaths, decide_containment, sandbox_words
+from interlock.adapters.command.containment_choice import (
+    SandboxPaths,
+    decide_containment,
+    has_own_temporary,
+    resolve,
+    sandbox_words,
+    unlimited_because,
+)
 from interlock.adapters.command.liveness_monitor import LivenessMonitor
 from interlock.checkpoint.sweep import Sweep
 from interlock.config import Config, Models
@@ -170,9 +177,9 @@ def words_of_sandbox(config: Config, tmp: Path) -> object:
         (tmp / name).mkdir(exist_ok=True)
     paths = SandboxPaths(
         store=tmp / "store", run=tmp / "run", sockets=(), wiring=tmp / "wiring", files=(), workspaces=(tmp / "w",),
-        temporary=tmp / "t",
+        temporary=tmp / "t", fenced=True,
     )  # fmt: skip
-    config = replace(config, runtime=replace(config.runtime, contain="fence"))
+    config = resolve(config, "fence", attended=False)
     words, fds, _ = sandbox_words(paths, config)
     for fd in fds:
         os.close(fd)
@@ -373,6 +380,11 @@ WITH_FOLDER: dict[str, tuple[object, Callable[[Config, Path], object]]] = {
     "review.approval_hours": (1.0, approval_time),
     "runtime.step_timeout_ms": (9.0, step_time),
     "contain.allow": (["ssh-keys", "tmux", "docker"], words_of_sandbox),
+    "contain.files": ("everything", lambda c, _: unlimited_because(c, "claude")),
+    "contain.tmp": (
+        "own",
+        lambda c, _: has_own_temporary(replace(c, contain=replace(c.contain, files="workspace")), "guard"),
+    ),
     "contain.write": (["/usr/local"], words_of_sandbox),
     "contain.hide": (["/usr/share"], words_of_sandbox),
     "contract.max_returns": (1, returns),

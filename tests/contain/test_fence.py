@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from interlock.contain import why_not
-from interlock.contain.protected_paths import build_fence
+from interlock.contain.write_limits import limit_writes
 from interlock.demo.model import ScriptedModel, turns
 
 from ..adapters.proxy.tls_server import TlsServer
@@ -191,9 +191,9 @@ def test_what_is_given_for_writing_is_not_hidden(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".ssh").mkdir()
     (tmp_path / ".aws").mkdir()
-    fence = build_fence((tmp_path / "work",), tmp_path, ("~/.ssh",), ())
-    assert tmp_path / ".ssh" in fence.write and tmp_path / ".ssh" not in fence.hidden
-    assert tmp_path / ".aws" in fence.hidden
+    limits = limit_writes((tmp_path / "work",), ("~/.ssh",), temporary=tmp_path, fenced=True)
+    assert tmp_path / ".ssh" in limits.write and tmp_path / ".ssh" not in limits.hidden
+    assert tmp_path / ".aws" in limits.hidden
 
 
 def test_a_bad_host_and_a_bad_place_are_errors_before_the_command_starts(place: Place) -> None:

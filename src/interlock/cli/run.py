@@ -69,6 +69,9 @@ def run(
         ContainOption | None,
         Option(help="Isolate the agent from its supervisor; auto (the default): guard if it works here."),
     ] = None,
+    write: Annotated[
+        list[Path] | None, Option(metavar="PATH", help="A folder or file outside the workspace that it may write.")
+    ] = None,
     leave_running: Annotated[
         bool, Option("--leave-running", help="Do not end what the command has left running when it ends.")
     ] = False,

@@ -39,6 +39,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     proxy: bool | None = None
     steps: Literal["auto", "stdout", "off"] = "auto"
     contain: Literal["off", "auto", "guard", "fence"] | None = None
+    write: tuple[Path, ...] = ()
     leave_running: bool = False
     may_change: tuple[str, ...] = ()
     protect: tuple[str, ...] = ()
@@ -115,7 +116,18 @@ def _with_runtime(config: Config, options: RunOptions) -> Config:
         runtime = replace(runtime, contain=options.contain)
     if options.leave_running:
         runtime = replace(runtime, left_running="leave")
-    return replace(config, runtime=runtime)
+    contain = replace(config.contain, write=(*config.contain.write, *map(_writable, options.write)))
+    return replace(config, runtime=runtime, contain=contain)
+
+
+def _writable(path: Path) -> str:
+    """A path for `contain.write`. Only what exists can be opened in a sandbox, so that a missing folder is created."""
+    path = path.expanduser().absolute()
+    if not path.exists():
+        if path.suffix:
+            raise BadInput("--write: the file does not exist", where=str(path), todo="Create it first.")
+        path.mkdir(parents=True)
+    return str(path)
 
 
 def _with_hub(config: Config, url: str | None) -> Config:

@@ -249,9 +249,19 @@ Allowed = Literal["at", "cron", "dbus", "docker", "interlock-code", "podman", "s
 
 class Contain(Section, frozen=True, kw_only=True):
     allow: Annotated[tuple[Allowed, ...], Meta(description="What stays available under guard.")] = ()
+    files: Annotated[
+        Literal["auto", "workspace", "everything"],
+        Meta(
+            description="What a run may write under guard: its workspace, caches and temporary folders, or everything; "
+            "auto: everything for a plain command, and for root in a container or CI."
+        ),
+    ] = "auto"
+    tmp: Annotated[
+        Literal["shared", "own"], Meta(description="Whether a limited run has a /tmp of its own; under fence it does.")
+    ] = "shared"
     write: Annotated[
         tuple[str, ...],
-        Meta(description="What the agent may write under fence, besides its workspace, even where it would be hidden."),
+        Meta(description="What the agent may also write, besides its workspace, even where fence would hide it."),
     ] = ()
     hide: Annotated[
         tuple[str, ...], Meta(description="Folders and files that fence hides, besides the usual places of secrets.")

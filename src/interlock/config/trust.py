@@ -14,7 +14,8 @@ NAMED_FILES = ("review.rules_path", "review.programs_path", "interventions.soft_
 
 HIGHER = {"detect.sensitivity": ("low", "medium", "high"), "runtime.on_tamper": ("warn", "pause", "stop"),
           "runtime.fail": ("open", "auto", "closed"), "runtime.contain": ("off", "auto", "guard", "fence"),
-          "interventions.on_limit": ("pause", "stop"), "runtime.left_running": ("leave", "end")}  # fmt: skip
+          "interventions.on_limit": ("pause", "stop"), "runtime.left_running": ("leave", "end"),
+          "contain.files": ("everything", "auto", "workspace"), "contain.tmp": ("shared", "own")}  # fmt: skip
 """Keys whose values are ordered from loose to strict."""
 
 MORE_IS_STRICTER = ("checkpoints.keep_days", "checkpoints.keep_count", "gui.confidence_threshold")

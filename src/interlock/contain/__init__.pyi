@@ -1,12 +1,7 @@
 from .bubblewrap_check import find_bubblewrap as find_bubblewrap
 from .bubblewrap_check import why_not as why_not
-from .protected_paths import API_PORT as API_PORT
-from .protected_paths import EGRESS_PORT as EGRESS_PORT
-from .protected_paths import Fence as Fence
-from .protected_paths import build_fence as build_fence
 from .protected_paths import command_paths as command_paths
 from .protected_paths import missing_paths as missing_paths
-from .protected_paths import missing_settings as missing_settings
 from .protected_paths import own_folders as own_folders
 from .run_members import RunMembers as RunMembers
 from .run_members import in_a_run as in_a_run
@@ -15,3 +10,10 @@ from .run_members import refuse_inside as refuse_inside
 from .sandbox_arguments import GuardedPaths as GuardedPaths
 from .sandbox_arguments import guard_words as guard_words
 from .sandbox_arguments import open_filter as open_filter
+from .write_limits import API_PORT as API_PORT
+from .write_limits import EGRESS_PORT as EGRESS_PORT
+from .write_limits import WriteLimits as WriteLimits
+from .write_limits import limit_writes as limit_writes
+from .write_limits import make_state as make_state
+from .write_limits import missing_settings as missing_settings
+from .write_limits import remove_unused as remove_unused

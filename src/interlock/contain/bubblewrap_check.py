@@ -24,11 +24,11 @@ def find_bubblewrap() -> str | None:
         return None
 
 
-def base_words(program: str, *, fenced: bool = False) -> tuple[str, ...]:
+def base_words(program: str, *, fenced: bool = False, read_only: bool = False) -> tuple[str, ...]:
     """The bubblewrap command with its namespaces: as root without a user namespace, so that apt, chown and su work."""
     user = () if os.geteuid() == 0 else ("--unshare-user",)
-    more = ("--unshare-net", "--unshare-ipc", "--ro-bind", "/", "/") if fenced else ("--bind", "/", "/")
-    return (program, *user, "--unshare-pid", "--as-pid-1", *more)
+    network = ("--unshare-net", "--unshare-ipc") if fenced else ()
+    return (program, *user, "--unshare-pid", "--as-pid-1", *network, "--ro-bind" if read_only else "--bind", "/", "/")
 
 
 def why_not(*, fenced: bool = False) -> str:
@@ -37,7 +37,7 @@ def why_not(*, fenced: bool = False) -> str:
     program = find_bubblewrap()
     if program is None:
         return f"bubblewrap is not installed. {INSTALL}"
-    words = [*base_words(program, fenced=fenced), "--proc", "/proc", "--", "/bin/sh", "-c", ":"]
+    words = [*base_words(program, fenced=fenced, read_only=fenced), "--proc", "/proc", "--", "/bin/sh", "-c", ":"]
     try:
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=TRY_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -1,4 +1,4 @@
-"""The paths that guard protects, and those that a fence adds: writable paths and hidden secrets."""
+"""The paths that every contained run protects, and sockets and code that it keeps away."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import pwd
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-
-from msgspec import Struct
 
 from ..core import user_folder
 from ..process import read_mounts
@@ -191,69 +189,3 @@ def _user_name(uid: int) -> str:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
         return str(uid)
-
-
-API_PORT, EGRESS_PORT = 47_811, 47_812
-"""Ports of the model's API and of the egress proxy in the agent's network namespace."""
-
-TEMPORARY = ("/tmp", "/var/tmp")
-
-CLIENT_FOLDERS = (
-    ".claude", ".codex", ".gemini", ".local/share/opencode", ".local/state/opencode", ".cache", ".npm", ".bun/install",
-    ".cargo/registry", ".cargo/git", "go/pkg", ".gradle/caches", ".m2/repository", ".local/share/pnpm",
-)  # fmt: skip
-CLIENT_FILES = (".claude.json",)
-CLIENT_VARIABLES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CACHE_HOME")
-"""Data of clients and package managers: writable."""
-
-CLIENT_SETTINGS = (".claude/settings.json", ".claude/settings.local.json", ".claude/hooks", ".claude/commands",
-                   ".claude/agents", ".claude/plugins", ".codex/config.toml", ".gemini/settings.json",
-                   ".gemini/extensions")  # fmt: skip
-"""Files inside of these that start programs in the next session outside: read-only."""
-
-SECRETS = (
-    ".ssh", ".aws", ".azure", ".config/gcloud", ".kube", ".docker", ".config/containers", ".gnupg", ".password-store",
-    ".netrc", ".git-credentials", ".config/git/credentials", ".config/gh", ".config/hub", ".config/glab-cli", ".pypirc",
-    ".npmrc", ".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".terraform.d", ".vault-token",
-    ".pgpass", ".my.cnf", ".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium",
-    ".config/BraveSoftware", ".config/microsoft-edge", ".local/share/keyrings", ".local/share/kwalletd", ".config/op",
-    ".config/Bitwarden", ".bash_history", ".zsh_history", ".python_history",
-)  # fmt: skip
-SYSTEM_SECRETS = ("/etc/shadow", "/etc/gshadow", "/etc/ssl/private", "/var/lib/sss/secrets", "/etc/krb5.keytab")
-
-SECRET_VARIABLES = ("SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
-                    "AWS_SESSION_TOKEN", "GITHUB_TOKEN", "GH_TOKEN", "GITLAB_TOKEN", "NPM_TOKEN", "DISPLAY",
-                    "WAYLAND_DISPLAY")  # fmt: skip
-"""Variables that are a secret, or refer to one or to what is hidden."""
-
-
-class Fence(Struct, frozen=True, kw_only=True):
-    """The fence of one run: `write` is writable, `fixed` read-only, `hidden` is hidden; `temporary` is its /tmp."""
-
-    write: tuple[Path, ...]
-    fixed: tuple[Path, ...]
-    hidden: tuple[Path, ...]
-    temporary: Path
-
-
-def build_fence(workspaces: tuple[Path, ...], temporary: Path, write: tuple[str, ...], hide: tuple[str, ...]) -> Fence:
-    """The fence of a run. What is named in `write` is never hidden."""
-    given = tuple(Path(os.path.realpath(Path(path).expanduser())) for path in write)
-    own = [home / name for home in homes() for name in (*CLIENT_FOLDERS, *CLIENT_FILES)]
-    own += [Path(value) for name in CLIENT_VARIABLES if (value := os.environ.get(name, "")).startswith("/")]
-    settings = [home / name for home in homes() for name in CLIENT_SETTINGS]
-    secrets = [home / name for home in every_home() for name in SECRETS]
-    secrets += [*map(Path, SYSTEM_SECRETS), *(Path(path).expanduser() for path in hide)]
-    real = RealPaths()
-    return Fence(
-        write=tuple(real.resolve((*own, *given, *workspaces))),
-        fixed=tuple(real.resolve(settings)),
-        hidden=tuple(path for path in real.resolve(secrets) if path not in given),
-        temporary=temporary,
-    )
-
-
-def missing_settings() -> tuple[Path, ...]:
-    """Settings of agent clients that do not exist yet but can be created: they start programs outside later."""
-    wanted = [home / name for home in homes() for name in CLIENT_SETTINGS]
-    return tuple(path for path in wanted if not is_there(path) and is_there(path.parent))

@@ -15,9 +15,6 @@ from msgspec import Struct
 from ..core import LINUX, open_memory_file
 from .bubblewrap_check import base_words
 from .protected_paths import (
-    SECRET_VARIABLES,
-    TEMPORARY,
-    Fence,
     RealPaths,
     bound_sockets,
     cgroup_mounts,
@@ -29,6 +26,7 @@ from .protected_paths import (
     own_folders,
     protected_paths,
 )
+from .write_limits import SECRET_VARIABLES, TEMPORARY, WriteLimits
 
 ROOT_CAPABILITIES = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SETGID", "CAP_SETUID",
                      "CAP_NET_BIND_SERVICE", "CAP_KILL", "CAP_SYS_CHROOT")  # fmt: skip
@@ -60,14 +58,16 @@ def guard_words(
     kept: GuardedPaths,
     allow: tuple[str, ...] = (),
     filter_fd: int | None = None,
-    fence: Fence | None = None,
+    limits: WriteLimits | None = None,
 ) -> tuple[str, ...]:
-    """The command prefix: bubblewrap with the arguments for guard, and for a fence."""
+    """The command prefix: bubblewrap with the arguments for guard, for limits on writing, and for a fence."""
     root, real = os.geteuid() == 0, RealPaths()
-    words = [*base_words(program, fenced=fence is not None), *_devices(whole=not root and fence is None)]
+    fenced = limits is not None and limits.fenced
+    words = list(base_words(program, fenced=fenced, read_only=limits is not None))
+    words += _devices(whole=not root and not fenced)
     words += ["--proc", "/proc"]
-    if fence is not None:
-        words += _open_fence(fence, real)
+    if limits is not None:
+        words += _open_writes(limits, real)
     if root:
         words += _bind("--ro-bind", map(Path, KERNEL))
         words += ["--cap-drop", "ALL", *(word for name in ROOT_CAPABILITIES for word in ("--cap-add", name))]
@@ -78,59 +78,74 @@ def guard_words(
     if "interlock-code" not in allow:
         code, free = code_paths()
         fixed += code
-    fixed = real.resolve(fixed)
+    fixed = real.resolve((*fixed, *(limits.fixed if limits is not None else ())))
     changeable = [path for path in fixed if os.access(path, os.W_OK)]
-    # Inside a fence only paths in writable folders need this; the rest is read-only or hidden.
-    words += _bind("--ro-bind", (path for path in changeable if fence is None or real.is_below(path, fence.write)))
-    if fence is not None:
-        words += _bind("--ro-bind", (path for path in own_folders() if real.is_below(path, map(Path, TEMPORARY))))
-    words += _bind("--bind", real.resolve(free) if fence is None else ())
-    # Last, as it brings a dozen mounts with it, and bubblewrap reads the list of all mounts for each that follows.
-    words += _bind("--ro-bind", (Path("/sys"), *cgroup_mounts()))
+    if limits is not None:
+        # Only paths in writable folders need this; the rest is read-only or hidden.
+        inner = (*limits.write, *map(Path, TEMPORARY))
+        changeable = [path for path in changeable if real.is_below(path, inner)]
     folders, files = hidden_sockets(allow)
     emptied = [*kept.hidden, *real.resolve(folders), *([Path("/run/interlock")] if root else [])]
+    words += _bind("--bind", _ancestors((*changeable, *emptied, *kept.shown), limits, real))
+    words += _bind("--ro-bind", changeable)
+    words += _bind("--bind", real.resolve(free) if limits is None else ())
+    # Last, as it brings a dozen mounts with it, and bubblewrap reads the list of all mounts for each that follows.
+    words += _bind("--ro-bind", (Path("/sys"), *cgroup_mounts()))
     words += _hide(folder for folder in emptied if folder.is_dir())
-    words += _hide(file for file in real.resolve(files) if not _is_gone(file, fence))
-    if fence is not None:
-        words += _hide(path for path in real.resolve(bound_sockets()) if _is_seen(path, fence, emptied, real))
-        words += _bind("--ro-bind", fence.fixed)
-        words += _hide(fence.hidden)
-        words += [word for path in fence.hidden if path.is_dir() for word in ("--remount-ro", str(path))]
+    words += _hide(file for file in real.resolve(files) if not (fenced and file.is_relative_to("/run")))
+    if limits is not None and fenced:
+        words += _hide(path for path in real.resolve(bound_sockets()) if _is_seen(path, limits, emptied, real))
+        words += _hide(limits.hidden)
+        words += [word for path in limits.hidden if path.is_dir() for word in ("--remount-ro", str(path))]
     workspaces = tuple(dict.fromkeys(kept.workspaces))
-    words += _bind("--bind", (path for path in workspaces if real.is_below(path, (*kept.hidden, *fixed))))
+    covered = [path for path in workspaces if real.is_below(path, (*kept.hidden, *fixed))]
+    words += _bind("--bind", covered)
+    words += _bind("--ro-bind", (path for path in fixed if real.is_below(path, covered)))
     words += _bind("--bind", kept.writable)
     words += _bind("--ro-bind", (path for path in kept.shown if path.exists()))
-    gone = (*kept.hidden, *(fence.hidden if fence is not None else ()))
+    gone = (*kept.hidden, *(limits.hidden if limits is not None else ()))
     secret = real.resolve(kept.secret)
     words += _hide(file for file in secret if not real.is_below(file, gone) or real.is_below(file, workspaces))
-    variables = (*hidden_variables(allow), *(SECRET_VARIABLES if fence is not None else ()))
+    variables = (*hidden_variables(allow), *(SECRET_VARIABLES if fenced else ()))
     words += [word for name in variables for word in ("--unsetenv", name)]
     return (*words, *(("--seccomp", str(filter_fd)) if filter_fd is not None else ()))
 
 
-def _open_fence(fence: Fence, real: RealPaths) -> list[str]:
-    """A private /run and temporary folder, then writable paths; the rest of the machine is read-only."""
-    words = ["--tmpfs", "/run"] if Path("/run").is_dir() else []
-    for path in map(Path, TEMPORARY):
-        words += ["--bind", str(fence.temporary), str(path)] if path.is_dir() else []
-    words += ["--tmpfs", "/dev/shm"]
+def _open_writes(limits: WriteLimits, real: RealPaths) -> list[str]:
+    """Writable paths; the rest of the machine is read-only. A fence has a private /run besides."""
+    words = ["--tmpfs", "/run"] if limits.fenced and Path("/run").is_dir() else []
+    emptied = [Path("/run")] if limits.fenced else []
+    if limits.temporary is not None:
+        for path in map(Path, TEMPORARY):
+            words += ["--bind", str(limits.temporary), str(path)] if path.is_dir() else []
+        words += ["--tmpfs", "/dev/shm"]
+        emptied += map(Path, TEMPORARY)
+        words += [] if limits.fenced else _bind("--ro-bind", (Path("/tmp/.X11-unix"),))
     # Homes and Interlock with its interpreter may be in emptied folders.
-    emptied = tuple(map(Path, ("/run", *TEMPORARY)))
     words += _bind("--ro-bind", (path for path in (*homes(), *code_paths()[0]) if real.is_below(path, emptied)))
-    return words + _bind("--bind", fence.write)
+    return words + _bind("--bind", limits.write)
 
 
-def _is_seen(path: Path, fence: Fence, emptied: list[Path], real: RealPaths) -> bool:
+def _ancestors(paths: Iterable[Path], limits: WriteLimits | None, real: RealPaths) -> list[Path]:
+    """The folders above these paths that the agent could rename, with what is protected in them: each gets a mount
+    of its own, which cannot be renamed."""
+    found = {
+        parent
+        for path in real.resolve(paths)
+        for parent in path.parents
+        if len(parent.parts) > 1
+        and os.access(parent.parent, os.W_OK)
+        and (limits is None or real.is_below(parent.parent, limits.write))
+    }
+    return sorted(found, key=lambda path: len(path.parts))
+
+
+def _is_seen(path: Path, limits: WriteLimits, emptied: list[Path], real: RealPaths) -> bool:
     """Whether an outside socket is visible inside a fence: not allowed by name, nor in an emptied folder."""
-    if path in fence.write or real.is_below(path, (*emptied, *fence.hidden)):
+    if path in limits.write or real.is_below(path, (*emptied, *limits.hidden)):
         return False
-    again = (*homes(), *code_paths()[0], *fence.write)
+    again = (*homes(), *code_paths()[0], *limits.write)
     return not real.is_below(path, map(Path, ("/run", *TEMPORARY))) or real.is_below(path, again)
-
-
-def _is_gone(file: Path, fence: Fence | None) -> bool:
-    """Whether a fence empties the folder of this socket."""
-    return fence is not None and file.is_relative_to("/run")
 
 
 def _devices(*, whole: bool) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Literal
@@ -17,14 +18,17 @@ from ...link import socket_folders
 # Modules needed only to build the sandbox are imported where they are used, while the owner starts.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ...contain import Fence
+    from ...contain import WriteLimits
     from ...process import Enclosure
     from .terminal_foreground import Foreground
 
 Level = Literal["off", "guard", "fence"]
 
 LOOPBACK = "127.0.0.1"
-GUARDED = "guard: the agent is isolated from its supervisor; sudo does not work"
+GUARDED = "guard: the agent is isolated from its supervisor{}; sudo does not work"
+LIMITED = ", and writes only to its workspace, caches and temporary folders"
+UNLIMITED = ", but may write everywhere ({})"
+NO_AGENT = "not a known agent; --task or contain.files: workspace limits it"
 FENCED = "fence: the agent writes only to its workspace and reaches only the hosts in contain.hosts; no sudo"
 
 
@@ -35,8 +39,9 @@ class Containment(Struct, frozen=True):
     line: str = ""
 
 
-def decide_containment(config: Config) -> Containment:
-    """The containment of this run. Raises BadInput if guard or fence was requested but does not work here."""
+def decide_containment(config: Config, agent: str = "") -> Containment:
+    """The containment of a run of this `agent` (empty: a plain command). Raises BadInput if guard or fence was
+    requested but does not work here."""
     wanted = config.runtime.contain
     if wanted == "off":
         return Containment("off")
@@ -46,19 +51,49 @@ def decide_containment(config: Config) -> Containment:
             raise BadInput(f"fence does not work here: {missing}", todo="Or use --contain off.")
         return Containment("fence", FENCED)
     if not missing:
-        return Containment("guard", GUARDED)
+        why = unlimited_because(config, agent)
+        return Containment("guard", GUARDED.format(UNLIMITED.format(why) if why else LIMITED))
     if wanted == "guard":
         raise BadInput(f"guard does not work here: {missing}", todo="Or use --contain off.")
     return Containment("off", f"not contained, the agent can reach its supervisor: {missing}.")
 
 
-def resolve(config: Config, level: Level, *, attended: bool) -> Config:
-    """Replace `on_tamper = auto` by its value for this level, depending on whether a person is present."""
+def unlimited_because(config: Config, agent: str) -> str:
+    """Why this run may write everywhere under guard; empty if it may not."""
+    files = config.contain.files
+    if files != "auto":
+        return "contain.files is everything" if files == "everything" else ""
+    if os.geteuid() == 0 and (where := _throw_away_machine()):
+        return f"root in {where}"
+    return "" if agent else NO_AGENT
+
+
+def _throw_away_machine() -> str:
+    """What kind of machine of its own this is, if any: there the machine is the sandbox."""
+    if os.environ.get("CI", "") not in ("", "0", "false"):
+        return "CI"
+    if {"REMOTE_CONTAINERS", "CODESPACES", "DEVCONTAINER"} & os.environ.keys():
+        return "a devcontainer"
+    marked = "container" in os.environ or any(Path(name).exists() for name in ("/.dockerenv", "/run/.containerenv"))
+    return "a container" if marked else ""
+
+
+def resolve(config: Config, level: Level, *, attended: bool, agent: str = "") -> Config:
+    """Replace `contain.files = auto` and `on_tamper = auto` by their values for this run at this level, depending on
+    whether it is an agent and whether a person is present."""
+    limited = level == "fence" or (level == "guard" and not unlimited_because(config, agent))
+    config = replace(config, contain=replace(config.contain, files="workspace" if limited else "everything"))
     if config.runtime.on_tamper != "auto":
         return config
     contained: Literal["pause", "stop"] = "pause" if attended else "stop"
     answer: Literal["warn", "pause", "stop"] = "warn" if level == "off" else contained
     return replace(config, runtime=replace(config.runtime, on_tamper=answer))
+
+
+def has_own_temporary(config: Config, level: Level) -> bool:
+    """Whether a run of this level, with its `contain.files` resolved, has a /tmp of its own."""
+    limited = level == "guard" and config.contain.files == "workspace"
+    return level == "fence" or (limited and config.contain.tmp == "own")
 
 
 def is_attended(needs_approval: bool) -> bool:
@@ -77,7 +112,8 @@ class SandboxPaths(Struct, frozen=True, kw_only=True):
     files: tuple[Path, ...]
     workspaces: tuple[Path, ...]
     temporary: Path | None = None
-    """A fenced run's own temporary folder."""
+    """The run's own temporary folder, if it does not share /tmp."""
+    fenced: bool = False
     terminal: Path | None = None
     """The pty for the command's output. A pager that opens it by name would wait there for keys that never arrive."""
 
@@ -87,7 +123,8 @@ def build_enclosure(paths: SandboxPaths, config: Config, foreground: Foreground)
     from ...contain import API_PORT, EGRESS_PORT
     from ...process import Enclosure
 
-    words, fds, fence = sandbox_words(paths, config)
+    words, fds, limits = sandbox_words(paths, config)
+    fence = limits if limits is not None and limits.fenced else None
     # The sockets that lead out of a fence, besides the step socket, and their ports inside.
     bridged = (("api", API_PORT), ("egress", EGRESS_PORT))
     return Enclosure(
@@ -101,9 +138,9 @@ def build_enclosure(paths: SandboxPaths, config: Config, foreground: Foreground)
     )
 
 
-def sandbox_words(paths: SandboxPaths, config: Config) -> tuple[tuple[str, ...], tuple[int, ...], Fence | None]:
-    """The sandbox command to put before a command, the descriptors that it needs, and the fence if any."""
-    from ...contain import GuardedPaths, build_fence, guard_words, open_filter
+def sandbox_words(paths: SandboxPaths, config: Config) -> tuple[tuple[str, ...], tuple[int, ...], WriteLimits | None]:
+    """The sandbox command to put before a command, the descriptors that it needs, and its limits on writing if any."""
+    from ...contain import GuardedPaths, guard_words, limit_writes, open_filter
 
     program = find_bubblewrap()
     assert program is not None, "decide_containment has found it"
@@ -118,16 +155,18 @@ def sandbox_words(paths: SandboxPaths, config: Config) -> tuple[tuple[str, ...],
         workspaces=paths.workspaces,
         secret=_secret_files(config),
     )
-    filter_fd = open_filter(fenced=paths.temporary is not None)
-    fence = None
-    if paths.temporary is not None:
-        fence = build_fence(paths.workspaces, paths.temporary, config.contain.write, config.contain.hide)
-    words = guard_words(program, kept, config.contain.allow, filter_fd, fence)
+    filter_fd = open_filter(fenced=paths.fenced)
+    limits, contain = None, config.contain
+    if contain.files == "workspace":
+        limits = limit_writes(
+            paths.workspaces, contain.write, temporary=paths.temporary, fenced=paths.fenced, hide=contain.hide
+        )
+    words = guard_words(program, kept, contain.allow, filter_fd, limits)
     if paths.run.exists():
         words += ("--ro-bind", str(paths.run), str(paths.run))
     if paths.terminal is not None:
         words += ("--ro-bind", "/dev/null", str(paths.terminal))
-    return words, ((filter_fd,) if filter_fd is not None else ()), fence
+    return words, ((filter_fd,) if filter_fd is not None else ()), limits
 
 
 def _secret_files(config: Config) -> tuple[Path, ...]:
@@ -163,9 +202,9 @@ def proxy_variables() -> dict[str, str]:
     names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
     found = {word: address for name in names for word in (name, name.lower())}
     # Node's built-in fetch uses no proxy by default.
-    return {**found, "NODE_USE_ENV_PROXY": "1", "TMPDIR": "/tmp"}
+    return {**found, "NODE_USE_ENV_PROXY": "1"}
 
 
-def _landlocked(fence: Fence, paths: SandboxPaths) -> tuple[str, ...]:
+def _landlocked(fence: WriteLimits, paths: SandboxPaths) -> tuple[str, ...]:
     """The paths that Landlock leaves writable."""
     return (*map(str, (*fence.write, paths.wiring)), "/tmp", "/var/tmp", "/run", "/dev", "/proc")

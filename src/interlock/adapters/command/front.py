@@ -72,9 +72,10 @@ def run_command(launch: Launch) -> Finished:
     """Run the command under supervision until it ends. `exit_status` is negative if a signal ended the command."""
     fill_standard_streams()
     refuse_missing_program(launch.spec, os.environ)
-    containment = decide_containment(launch.config)
+    containment = decide_containment(launch.config, launch.agent)
     attended = is_attended(launch.needs_approval)
-    launch = replace(launch, config=resolve(launch.config, containment.level, attended=attended))
+    config = resolve(launch.config, containment.level, attended=attended, agent=launch.agent)
+    launch = replace(launch, config=config)
     return _Front(launch, containment.level, attended).run(containment.line)
 
 

@@ -14,12 +14,17 @@ from msgspec.structs import replace
 from ...config import Config
 from ...core import Context, RunSpec, from_json, read_small
 from ...journal import LAUNCH, RunFolder, write_durably
-from ..hooks.wiring import Wiring
+from ..hooks.recognition import names_agent
+from ..hooks.wiring import Wiring, program_of
 from ..proxy import Proxied
 
 StepSource = Literal["auto", "stdout", "off"]
 """Source of the steps of a command without hooks: its socket and, if its first line is a step, its output
 (`auto`); its output (`stdout`); its socket only (`off`)."""
+
+
+INTERPRETER = re.compile(r"python[\d.]*$|node$|deno$|bun$|tsx$|uvx?$|npx$|bunx$|pnpx$")
+"""What runs somebody's own agent, if the environment has a model's address or key."""
 
 
 class LaunchSettings(Struct, frozen=True, kw_only=True):
@@ -43,6 +48,18 @@ class Launch(LaunchSettings, frozen=True, kw_only=True):
 
     store: Path
     wiring: Wiring | None = None
+
+    @property
+    def agent(self) -> str:
+        """The agent that this command is, as far as it is known before it starts; empty for a plain command.
+
+        An agent has hooks, a task, prints its steps, or is a program that is known or that talks to a model.
+        """
+        spec = self.spec
+        if spec.task or self.steps == "stdout" or self.wiring is not None or names_agent(spec.argv):
+            return spec.adapter
+        is_program = INTERPRETER.match(program_of(spec.argv)) and "-m" not in spec.argv[1:2]
+        return spec.adapter if self.proxied is not None and is_program else ""
 
 
 SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.I)

@@ -130,7 +130,7 @@ class OwnerParts:
             self.folder,
             contained=self._begin.contained,
             late=late,
-            settings=missing_settings() if self._begin.fenced else (),
+            settings=missing_settings() if self._begin.config.contain.files == "workspace" else (),
         )
         control = socket_path(self.folder.path)
         steps = steps_path(control)
@@ -181,6 +181,7 @@ class OwnerParts:
             files=tuple(map(Path, begin.watched)),
             workspaces=tuple(Path(folder) for folder in (begin.context.workspace, begin.spec.cwd) if folder),
             temporary=Path(begin.temporary) if begin.temporary else None,
+            fenced=begin.fenced,
         )
         return sandbox_words(paths, begin.config)[:2]
 

@@ -17,7 +17,7 @@ from ...link import listen, socket_path
 from ..hooks.wiring import RunAddress, Wired, unwire, wire
 from ..proxy import OPENAI, address, redirect_environment, replace_keys
 from .command_output import CommandOutput
-from .containment_choice import Level, SandboxPaths, build_enclosure, proxy_variables
+from .containment_choice import Level, SandboxPaths, build_enclosure, has_own_temporary, proxy_variables
 from .launch import Launch, StoredLaunch, store_launch
 from .owner_messages import BeginRun, steps_path
 from .owner_process import OwnerProcess, OwnerStartup
@@ -62,7 +62,7 @@ class RunSetup:
         self.steps.parent.mkdir(mode=0o700, exist_ok=True)
         self.stored = stored
         self.left = self._find_left() if stored is not None else None
-        self._temporary = _make_temporary() if level == "fence" else None
+        self._temporary = _make_temporary() if has_own_temporary(launch.config, level) else None
         self.proxy_listener = self._open_proxy_listener() if launch.proxied is not None else None
         self._egress = listen(self.steps.with_name("egress")) if level == "fence" else None
         self._api = ""
@@ -72,6 +72,7 @@ class RunSetup:
         self.launched = stored.launched if stored is not None else 0
         self.output = self._new_output()
         self._lock: int | None = None
+        self._made: tuple[Path, ...] = ()
 
     def new_owner(self, missing: tuple[str, ...]) -> OwnerProcess:
         """The run's owner, not started yet. `missing` are variables that a parked run had and we do not."""
@@ -142,6 +143,10 @@ class RunSetup:
             _remove(self._temporary)
         if self.wired is not None:
             unwire(self._address, self.wired)
+        if self._made:
+            from ...contain import remove_unused
+
+            remove_unused(self._made)
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -226,7 +231,7 @@ class RunSetup:
             stdout=self.output.stdout,
             stderr=self.output.stderr,
             limits=self.launch.config.limits,
-            enclosure=self._enclose(),
+            enclosure=self._enclose(argv),
             on_known=on_known,
         )
 
@@ -242,6 +247,8 @@ class RunSetup:
         if proxied is not None:
             environment |= redirect_environment(environment, proxied, self.port)
             environment |= replace_keys(environment, proxied)
+        if self._temporary is not None:
+            environment["TMPDIR"] = "/tmp"
         if self._egress is not None:
             environment |= proxy_variables()
         if self.wired is not None:
@@ -252,10 +259,14 @@ class RunSetup:
             environment["INTERLOCK_CONTINUES"] = spec.continues
         return environment
 
-    def _enclose(self) -> Enclosure | None:
+    def _enclose(self, argv: tuple[str, ...]) -> Enclosure | None:
         if self.foreground is None:
             return None
         folders = (self.launch.context.workspace, self.launch.spec.cwd)
+        if self.launch.config.contain.files == "workspace":
+            from ...contain import make_state
+
+            self._made += make_state(argv)
         paths = SandboxPaths(
             store=self.launch.store,
             run=self.folder.path,
@@ -265,6 +276,7 @@ class RunSetup:
             files=self.wired.files if self.wired is not None else (),
             workspaces=tuple(Path(folder) for folder in folders if folder),
             temporary=self._temporary,
+            fenced=self._level == "fence",
         )
         return build_enclosure(paths, self.launch.config, self.foreground)
 

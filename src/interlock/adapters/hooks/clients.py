@@ -17,7 +17,7 @@ from .codex import CodexDialect
 from .exchange import HookAdapter
 from .gemini import GeminiDialect
 from .opencode import OpencodeDialect
-from .wiring import Wiring, program_of
+from .wiring import RUNNERS, Wiring, program_of
 
 if TYPE_CHECKING:
     from .installation import FileChange
@@ -160,10 +160,6 @@ def _plan(name: str, of: Callable[[HookClient], Plan | None]) -> Plan:
     return plans[name]
 
 
-RUNNERS = ("npx", "bunx", "pnpx")
-"""Commands that run a package by its name."""
-
-
 def wiring_for(argv: tuple[str, ...]) -> Wiring | None:
     """The wiring for the agent that this command starts; None if it starts no known agent."""
     at = _program_at(argv)
@@ -186,7 +182,9 @@ def _program_at(argv: tuple[str, ...]) -> tuple[HookClient, int] | None:
         for position, word in enumerate(argv[1:], 1):
             if not word.startswith("-"):
                 package = word if not word.rfind("@") > 0 else word[: word.rfind("@")]
-                return next(((one, position) for one in known.values() if package in one.packages), None)
+                return next(
+                    ((one, position) for one in known.values() if package in (*one.packages, one.program)), None
+                )
     if first == "env":
         for position, word in enumerate(argv[1:], 1):
             if "=" not in word and not word.startswith("-"):

@@ -8,6 +8,9 @@ from typing import Protocol
 
 from msgspec import Struct
 
+RUNNERS = ("npx", "bunx", "pnpx", "uvx")
+"""Commands that run a package by its name."""
+
 HOLD_S = 1_000_000
 """Timeout of a hook: a run can be paused for days. In milliseconds it still fits into 31 bits."""
 
