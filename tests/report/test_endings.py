@@ -31,12 +31,12 @@ def ended_run(root: Path, status: str, reason: str, message: str = "") -> RunFol
 @pytest.mark.parametrize(
     ("status", "reason", "message", "listed", "told"),
     [
-        ("aborted", "ERROR", "the command ended with status 3", "ended with an error", "the command ended with status 3"),
-        ("aborted", "ERROR", "", "ended with an error", "ended with an error"),
-        ("aborted", "EMERGENCY_STOP", "stopped at step 3", "stopped by Interlock", "stopped by Interlock"),
-        ("aborted", "USER_CANCELLED", "", "cancelled by you", "cancelled by you"),
-        ("done", "MAX_ITERATIONS", "40 steps", "ended by a limit", "ended by a limit"),
-        ("done", "COMPLETE", "the command ended with status 0", "", ""),
+        ("aborted", "ERROR", "the command ended with status 3", "failed", "the command ended with status 3"),
+        ("aborted", "ERROR", "", "failed", "ended with an error"),
+        ("aborted", "EMERGENCY_STOP", "stopped at step 3", "stopped", "stopped by Interlock"),
+        ("aborted", "USER_CANCELLED", "", "cancelled", "cancelled by you"),
+        ("done", "MAX_ITERATIONS", "40 steps", "limit", "ended by a limit"),
+        ("done", "COMPLETE", "the command ended with status 0", "done", ""),
     ],
 )  # fmt: skip
 def test_who_or_what_ended_a_run_is_told(
@@ -144,7 +144,7 @@ def test_you_cancelled_only_what_a_person_cancelled(by: str | None, outcome: str
     from interlock.journal import RunSummary
 
     run = RunSummary(run_id="r", status="aborted", reason="USER_CANCELLED", ended=2.0, cancelled_by=by)
-    assert (run.outcome, run.ending) == (outcome, outcome)
+    assert (run.outcome, run.ended_by) == (outcome, outcome)
 
 
 def test_a_run_that_its_own_process_cancels_was_not_cancelled_by_you(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_every_kind_is_in_one_list_newest_first(store: Store, tmp_path: Path) ->
     assert all(item.answers and all(answer.does for answer in item.answers) for item in items)
     assert len({item.id for item in items}) == len(items)
     assert "touch a" in next(item for item in items if item.kind == "approval").text
-    assert set(KINDS) >= {"approval", "hold", "liveness", "incident", "tampering", "unproven"}
+    assert set(KINDS) >= {"approval", "hold", "liveness", "incident", "tampering", "ended"}
 
 
 def test_an_approval_given_in_the_inbox_lets_exactly_that_call_run(store: Store) -> None:

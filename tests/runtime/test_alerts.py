@@ -48,8 +48,29 @@ def test_a_run_that_is_not_proven_is_told_with_what_failed(tmp_path, clock):
     inbox = Inbox()
     with supervise(tmp_path, clock, inbox, contract=Contract(done_when=("exit 3",))):
         pass
-    assert inbox.titles[0].endswith("ended unproven")
+    assert inbox.titles[0].endswith("ended, but a check contradicts it")
     assert "exit status 3" in inbox.got[0].text
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [("ERROR", "failed"), ("MAX_ITERATIONS", "was ended by a limit"), ("UNPROVEN", None), ("COMPLETE", None)],
+)
+def test_the_end_of_a_run_is_told_unless_it_is_harmless(tmp_path, clock, reason, words):
+    inbox = Inbox()
+    with supervise(tmp_path, clock, inbox) as supervisor:
+        supervisor.finish("aborted" if reason == "ERROR" else "done", reason, "why it ended")
+    assert [title.endswith(words or "") for title in inbox.titles] == [True] * (words is not None)
+    assert all("why it ended" in each.text for each in inbox.got)
+
+
+@pytest.mark.parametrize(("reason", "words"), [("UNPROVEN", "ended unproven"), ("COMPLETE", "is done")])
+def test_a_harmless_end_is_told_on_request(tmp_path, clock, reason, words):
+    inbox = Inbox()
+    sections = {"notifications": Notifications(events=("finished", "unproven"))}
+    with supervise(tmp_path, clock, inbox, sections=sections) as supervisor:
+        supervisor.finish("done", reason, "")
+    assert [title.endswith(words) for title in inbox.titles] == [True]
 
 
 def test_a_pause_for_a_person_is_told_with_what_to_do(tmp_path, clock):

@@ -144,6 +144,7 @@ export interface Summary {
   exit_status: number | null;
   cancelled_by: string | null;
   unstopped: string | null;
+  ending: "broken" | "cancelled" | "contradicted" | "done" | "failed" | "limit" | "proven" | "refused" | "stopped" | "unproven" | null;
 }
 
 export interface Control {
@@ -1072,7 +1073,17 @@ export interface TestFact {
 export interface EndRecord {
   status: "aborted" | "done" | "paused" | "pausing" | "running";
   reason: string;
-  message: string;
+  message?: string;
+  ending?: "broken" | "cancelled" | "contradicted" | "done" | "failed" | "limit" | "proven" | "refused" | "stopped" | "unproven" | null;
+  not_done?: NotDone[];
+}
+
+export interface NotDone {
+  kind: "alert" | "blocked" | "check" | "claim" | "contract" | "expired" | "rejected" | "undo" | "waiting";
+  what: string;
+  why?: string;
+  step?: number;
+  times?: number;
 }
 
 export interface GuiSessionRecord {

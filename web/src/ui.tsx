@@ -5,10 +5,12 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ApiError } from "./api";
 import { Icon } from "./icons";
 
-/** How a run is, or why it ended: `outcome` is the word, `status` gives the colour. */
+const ENDINGS = ["proven", "unproven", "contradicted", "broken", "refused"];
+
+/** How a run is, or how it ended: `outcome` is the word; an ending has its own colour, else `status` gives it. */
 export function Status({ status, outcome }: { status: string; outcome?: string }) {
   return (
-    <span class={`status status-${safe(status)}`}>
+    <span class={`status status-${safe(outcome && ENDINGS.includes(outcome) ? outcome : status)}`}>
       <span class="dot" aria-hidden="true" />
       {outcome || status}
     </span>

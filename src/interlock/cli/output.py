@@ -59,6 +59,18 @@ def print_hanging(console: Console, text: str) -> None:
         console.out("\n".join(fitting), highlight=False)
 
 
+ENDING_STYLES = {
+    "proven": "green", "done": "", "unproven": "yellow", "refused": "yellow", "limit": "yellow", "cancelled": "yellow",
+    "contradicted": "red", "broken": "red", "stopped": "red", "failed": "red",
+}  # fmt: skip
+"""The colours of endings: only a proven run is green."""
+
+
+def ending_style(ending: str) -> str:
+    """The colour of an ending; yellow if it is not known."""
+    return ENDING_STYLES.get(ending, "yellow")
+
+
 def many(number: int, noun: str) -> str:
     """A count with its noun."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

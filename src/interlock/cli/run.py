@@ -93,9 +93,15 @@ def run(
         list[str] | None, Option(metavar="TEXT", help="An example of good work, which reminders repeat.")
     ] = None,
     contract: Annotated[Path | None, Option(metavar="FILE", help="A YAML file with the section contract.")] = None,
+    fail_on: Annotated[
+        str | None,
+        Option(
+            metavar="ENDINGS", help="Endings with exit status 123, such as broken,refused,unproven; default: broken."
+        ),
+    ] = None,
     summary: Annotated[Path | None, Option(help="Write a summary as JSON to this file.")] = None,
 ) -> None:
-    """Run a command under supervision: its own exit status, or 123 (not proven done), 124 (limit), 125 (emergency
+    """Run a command under supervision: its own exit status, or 123 (see --fail-on), 124 (limit), 125 (emergency
     stop), 130 (cancelled).
 
     Example: interlock run --name fix --max-minutes 30 -- python agent.py

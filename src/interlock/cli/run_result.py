@@ -17,9 +17,16 @@ from ..adapters.hooks import recognise
 from ..adapters.proxy import OPENAI, Proxied, find_upstreams, stand_ins
 from ..core import BadInput, InterlockError, LaterFile, printable, printable_path
 from .contract_options import show_contract
-from .output import many, say_error, spent
+from .output import ending_style, many, say_error, spent
 
 SHOWN_FILES = 5
+
+MOST_LINES = 13
+"""Lines after the first, so that the end of a run fits a small terminal."""
+
+MOST_NOT_DONE = 8
+LEAST_NOT_DONE = 3
+WIDTH = 80
 LOGINS = {"claude-code": ("anthropic",), "codex": (OPENAI,), "gemini": ("gemini",)}
 """The API of each client that a file may log in."""
 
@@ -106,7 +113,7 @@ def _print(run: Finished) -> None:
     """Print the run in a few lines; plain text if stderr is not a terminal."""
     if not sys.stderr.isatty() and not {"FORCE_COLOR", "TTY_COMPATIBLE"} & os.environ.keys():
         # Without rich, which takes longer to import than a short command runs.
-        words = (f"interlock {run.name or run.run_id}: {run.message}", *(f"  {line}" for line in _lines(run)))
+        words = (f"interlock {run.name or run.run_id}: {_ended(run)}", *(f"  {line}" for line in _lines(run)))
         with contextlib.suppress(OSError):
             sys.stderr.write("".join(f"{printable(line)}\n" for line in words))
         return
@@ -115,9 +122,9 @@ def _print(run: Finished) -> None:
     from .console import Console
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    style = "green" if run.reason == "COMPLETE" else "red" if run.reason == "EMERGENCY_STOP" else "yellow"
+    style = ending_style(run.ending or "")
     try:
-        console.print(Text.assemble(("interlock", "bold"), f" {run.name or run.run_id}: ", (run.message, style)))
+        console.print(Text.assemble(("interlock", "bold"), f" {run.name or run.run_id}: ", (_ended(run), style)))
         for line in _lines(run):
             console.print(Text(f"  {line}", style="dim"))
     except OSError:
@@ -147,6 +154,27 @@ def _typed(run: Finished) -> str:
     return shlex.quote(run.name) if meant == run.run_id else run.run_id
 
 
+def _ended(run: Finished) -> str:
+    """How the run ended, and why."""
+    if run.ending is None or run.message.startswith(run.ending):
+        return run.message
+    return f"{run.ending}: {run.message}"
+
+
+def _not_done(run: Finished, typed: str, room: int) -> list[str]:
+    """What did not happen, most serious first, in this many lines."""
+    shown = run.not_done if len(run.not_done) <= room else run.not_done[: room - 1]
+    lines = [one_line(each.words, WIDTH - 2) for each in shown]
+    more = len(run.not_done) - len(shown)
+    return [*lines, f"{more} more: interlock show {typed} --not-done"] if more else lines
+
+
+def one_line(words: str, width: int) -> str:
+    """The words on one line of this width, with the end left out."""
+    line = " ".join(words.split())
+    return line if len(line) <= width else f"{line[: width - 1]}…"
+
+
 def _lines(run: Finished) -> list[str]:
     calls = f" ({many(run.calls, 'tool call')})" if run.calls else ""
     found = f"{many(run.issues, 'issue')}, {many(run.interventions, 'intervention')}"
@@ -161,12 +189,10 @@ def _lines(run: Finished) -> list[str]:
     typed = _typed(run)
     if run.files_changed:
         lines.append(f"undo: interlock rollback {typed}")
-    if run.checkpoint_problem:
-        lines.append(f"no undo for the latest changes, because no checkpoint was made: {run.checkpoint_problem}")
     lines += [f"limit: {words}" for words in run.limits_reached]
     if run.unpriced_tokens and run.max_cost_usd is not None:
         lines.append(f"limit: {run.unpriced_tokens:,} tokens have no known price; the cost limit could not be enforced")
-    lines += [f"contract: {words}" for words in run.contract]
+    lines += [f"proven: {words}" for words in run.contract[:SHOWN_FILES] if run.ending == "proven"]
     lines += [f"tampered with: {words}" for words in run.tampering]
     if run.still_running:
         lines.append(f"could not be ended: {run.still_running}")
@@ -174,4 +200,5 @@ def _lines(run: Finished) -> list[str]:
         lines.append(f"what next: interlock incident show {run.incident_id}")
     gone = bool(run.folder) and not Path(run.folder).exists()
     lines.append("its journal was deleted" if gone else f"more: interlock show {typed}")
-    return lines
+    room = max(LEAST_NOT_DONE, min(MOST_NOT_DONE, MOST_LINES - len(lines)))
+    return [lines[0], *_not_done(run, typed, room), *lines[1:]]

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ..adapters.command import Launch
 from ..config import Config, load
-from ..core import BadInput, Context, Limits, MissingExtra, RunSpec, needs_linux
+from ..core import ENDINGS, BadInput, Context, Ending, Limits, MissingExtra, RunSpec, needs_linux
 from ..journal import new_run_id, store_root
 from .contract_options import read_options, with_hosts
 from .output import check_text, say_error
@@ -49,6 +49,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     boundary: tuple[str, ...] = ()
     example: tuple[str, ...] = ()
     contract: Path | None = None
+    fail_on: str | None = None
     summary: Path | None = None
 
 
@@ -146,6 +147,15 @@ def _with_hub(config: Config, url: str | None) -> Config:
     return config
 
 
+def _endings(words: str) -> tuple[Ending, ...]:
+    """The endings that `--fail-on` names."""
+    named = [word.strip() for word in words.split(",") if word.strip()]
+    for word in named:
+        if word not in ENDINGS:
+            raise BadInput(f"--fail-on {word!r} is not an ending", todo=f"Known: {', '.join(ENDINGS)}.")
+    return tuple(each for each in ENDINGS if each in named)
+
+
 def check_writable(summary: Path) -> None:
     """Fail now, not after hours of work, if the summary cannot be written."""
     folder = summary.absolute().parent
@@ -166,6 +176,8 @@ def _with_options(config: Config, options: RunOptions) -> Config:
     )
     changes = {name: value for name in given.__struct_fields__ if (value := getattr(given, name)) is not None}
     config = replace(config, limits=config.limits.replace(**changes))
+    if options.fail_on is not None:
+        config = replace(config, run=replace(config.run, fail_on=_endings(options.fail_on)))
     if options.observe:
         config = replace(config, interventions=replace(config.interventions, observe=True))
     return config

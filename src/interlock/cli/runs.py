@@ -14,7 +14,7 @@ from rich.text import Text
 from ..config import Config, load, load_anyway
 from ..core import printable
 from ..journal import RunSummary, Store
-from .output import money, say_error
+from .output import ending_style, money, say_error
 
 if TYPE_CHECKING:
     from ..link import HubClient, RemoteRun
@@ -23,12 +23,9 @@ STATUS = {
     "running": "green",
     "pausing": "yellow",
     "paused": "yellow",
-    "done": "dim",
     "limit": "yellow",
     "aborted": "red",
-    "failed": "red",
     "killed": "red",
-    "stopped": "red",
     "unreadable": "red",
     "lost": "red",
     "unknown": "red",
@@ -161,7 +158,7 @@ def _no_style(_: str) -> str:
 
 def style_of(status: str) -> str:
     """The colour of a status or of an outcome."""
-    return STATUS.get(status) or STATUS.get(status.partition(" ")[0], "yellow")
+    return STATUS.get(status) or ending_style(status.partition(" ")[0])
 
 
 def moment(time: float) -> str:

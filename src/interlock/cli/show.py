@@ -14,7 +14,7 @@ from .completion import offer_runs
 from .output import json_text, say_error
 
 if TYPE_CHECKING:
-    from ..journal import Verification
+    from ..journal import RunFolder, Verification
 
 app = new_app()
 
@@ -28,6 +28,10 @@ def show(
     kinds: Annotated[list[str] | None, Option("--kind", help="Only records of this kind; may be repeated.")] = None,
     after: Annotated[int, Option(min=0, help="Only records after this number.")] = 0,
     limit: Annotated[int | None, Option(min=1, help="At most this many records.")] = None,
+    not_done: Annotated[
+        bool,
+        Option("--not-done", help="Only what did not happen: blocked or unanswered calls, failed checks."),
+    ] = False,
     json: Annotated[
         bool,
         Option("--json", help='{"run": {...}, "spec": {...}, "episodes": [...], "records": [...], "journal": {...}}'),
@@ -47,6 +51,9 @@ def show(
 
     folder = the_store().find(run)
     wanted = frozenset(kinds) if kinds else None
+    if not_done:
+        print_not_done(folder, as_json=json)
+        return
     with JournalReader.open(folder) as reader:
         if wanted is not None:
             check_kinds(wanted, reader.counts().keys())
@@ -78,6 +85,22 @@ def show(
                 print_moment(console, entry)
         if is_long and limit is None:
             say_damage(verify_journal(folder))
+
+
+def print_not_done(folder: RunFolder, *, as_json: bool) -> None:
+    """Print what did not happen in a run, most serious first."""
+    from ..core import printable
+    from ..report import read_ending
+    from .output import say
+
+    entries = read_ending(folder).not_done
+    if as_json:
+        say(json_text(entries))
+        return
+    for each in entries:
+        say(printable(f"{each.words}, step {each.step}" if each.step else each.words))
+    if not entries:
+        say("nothing was blocked, rejected or left unanswered, and no check failed")
 
 
 def print_records(head: dict[str, object], records: Iterable[Record], verify: Callable[[], Verification]) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, structs
 
-from ..core import Forbidden, Limits
+from ..core import Ending, Forbidden, Limits
 from .hosts import DEFAULT_HOSTS
 
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -247,6 +247,15 @@ Allowed = Literal["at", "cron", "dbus", "docker", "interlock-code", "podman", "s
                   "systemd", "tmux"]  # fmt: skip
 
 
+class RunSettings(Section, frozen=True, kw_only=True):
+    fail_on: Annotated[
+        tuple[Ending, ...],
+        Meta(
+            description="Endings that turn exit status 0 of `interlock run` into 123. A failed done_when always does."
+        ),
+    ] = ("broken",)
+
+
 class Contain(Section, frozen=True, kw_only=True):
     allow: Annotated[tuple[Allowed, ...], Meta(description="What stays available under guard.")] = ()
     files: Annotated[
@@ -343,14 +352,20 @@ class Control(Section, frozen=True, kw_only=True):
     strict_ids: Annotated[bool, Meta(description="Accept only UUID v4 as request_id.")] = False
 
 
-NotifyEvent = Literal["emergency_stop", "critical_issue", "waiting", "budget", "unproven"]
+NotifyEvent = Literal[
+    "emergency_stop", "critical_issue", "waiting", "budget", "tampered", "failed", "limit", "broken", "contradicted",
+    "unproven", "finished",
+]  # fmt: skip
 
 
 class Notifications(Section, frozen=True, kw_only=True):
     channels: Annotated[dict[str, str], Meta(description="Name to apprise URL.")] = {}
     events: Annotated[
         tuple[NotifyEvent, ...], Meta(description="Events to alert on; for stops see notification_channels.")
-    ] = ("emergency_stop", "critical_issue", "waiting", "budget", "unproven")
+    ] = (
+        "emergency_stop", "critical_issue", "waiting", "budget", "tampered", "failed", "limit", "broken",
+        "contradicted",
+    )  # fmt: skip
     link: Annotated[
         str | None, Meta(description="The dashboard's address (https://host:7717): alerts carry a link to their run.")
     ] = None
@@ -359,6 +374,9 @@ class Notifications(Section, frozen=True, kw_only=True):
         Meta(description="Shares of max_cost_usd and max_tokens that raise an alert, once each."),
     ] = (0.8, 1.0)
     repeat_seconds: Annotated[float, Meta(ge=0, description="Minimum time between two equal alerts.")] = 60
+    heartbeat: Annotated[
+        str | None, Meta(description="An http(s) address that is requested once a minute while a run is supervised.")
+    ] = None
 
 
 class GuiBudget(Section, frozen=True, kw_only=True):
@@ -470,6 +488,7 @@ class Config(Section, frozen=True, kw_only=True):
     review: Annotated[Review, Meta(description="Review of steps before they run.")] = Review()
     detect: Annotated[Detect, Meta(description="Detection of problems.")] = Detect()
     runtime: Annotated[Runtime, Meta(description="How supervision itself behaves.")] = Runtime()
+    run: Annotated[RunSettings, Meta(description="The end of `interlock run`.")] = RunSettings()
     contain: Annotated[Contain, Meta(description="Containment of the agent.")] = Contain()
     contract: Annotated[Contract, Meta(description="What a run may and must do.")] = Contract()
     checkpoints: Annotated[Checkpoints, Meta(description="Stored checkpoints.")] = Checkpoints()

@@ -43,6 +43,11 @@ from .decoding import from_msgpack as from_msgpack
 from .decoding import from_plain as from_plain
 from .decoding import json_decoder as json_decoder
 from .decoding import msgpack_decoder as msgpack_decoder
+from .ending import ENDINGS as ENDINGS
+from .ending import NOT_DONE as NOT_DONE
+from .ending import Ending as Ending
+from .ending import NotDone as NotDone
+from .ending import NotDoneKind as NotDoneKind
 from .errors import ESCAPED as ESCAPED
 from .errors import BadInput as BadInput
 from .errors import InterlockError as InterlockError

@@ -53,7 +53,7 @@ from .store import find_run as find_run
 from .store import has_ended as has_ended
 from .store import open_store as open_store
 from .store import summarize as summarize
-from .summary import ENDINGS as ENDINGS
+from .summary import REASONS as REASONS
 from .summary import RunSummary as RunSummary
 from .verify import Verification as Verification
 from .verify import verify_journal as verify_journal

@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from ..core import AGENT, SIGNAL, Liveness, RunSpec, Status
+from ..core import AGENT, SIGNAL, Ending, Liveness, RunSpec, Status
 
 SummaryStatus = Status | Literal["unreadable"]
 
@@ -16,7 +16,7 @@ TASK_LENGTH = 300
 """Characters of a task that a list may need; the run's spec has all of it."""
 
 
-ENDINGS = {
+REASONS = {
     "EMERGENCY_STOP": "stopped by Interlock",
     "USER_CANCELLED": "cancelled by you",
     "ERROR": "ended with an error",
@@ -28,6 +28,9 @@ ENDINGS = {
 }
 """Why a run ended, in words, if it did not simply complete."""
 
+
+WHOLE = ("proven", "done", "unproven", "contradicted", "broken", "refused")
+"""The endings that say all that a list needs; for others it is who or what ended the run."""
 
 STALE = ({"working", "paused"}, {"paused", "running"})
 """What a run does and its status, where one is older than the other."""
@@ -47,9 +50,9 @@ CONTRADICTS: dict[str, tuple[str, ...]] = {
 class RunSummary(Struct, frozen=True, kw_only=True):
     """What lists show of a run.
 
-    `owner_pid` is the process that owns the run now, or None. `problem` says why a run cannot be read,
-    `reason` why it has ended, as a reason of the protocol. `stuck` says what it is stuck on now and how the newest
-    intervention went: empty if every episode is over, None if issues have no episodes. `tampering` says how
+    `owner_pid` is the process that owns the run now, or None. `problem` says why a run cannot be read, `reason` why it
+    has ended, as a reason of the protocol, `ending` how it ended. `stuck` says what it is stuck on now and how the
+    newest intervention went: empty if every episode is over, None if issues have no episodes. `tampering` says how
     supervision was tampered with last, `unstopped` which processes the last pause or end did not reach.
     `unpriced_tokens` are not in `cost_usd`: their price is unknown. `liveness` is what the run was doing when its owner
     checked last: see `doing`. `exit_status` is the command's, negative for a signal. `cancelled_by` requested the end.
@@ -86,6 +89,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     exit_status: int | None = None
     cancelled_by: str | None = None
     unstopped: str | None = None
+    ending: Ending | None = None
 
     def __post_init__(self) -> None:
         if len(self.task) > TASK_LENGTH:
@@ -125,7 +129,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
         return self.liveness
 
     @property
-    def ending(self) -> str:
+    def ended_by(self) -> str:
         """Who or what ended the run; empty while it continues, and if it ended by itself."""
         if self.ended is None:
             return ""
@@ -136,16 +140,18 @@ class RunSummary(Struct, frozen=True, kw_only=True):
                 return "cancelled by the agent"
             if self.cancelled_by.endswith(SIGNAL):
                 return "terminated"
-        return ENDINGS.get(self.reason or "", "")
+        return REASONS.get(self.reason or "", "")
 
     @property
     def outcome(self) -> str:
-        """A word or two for the run's state or why it ended: `running`, `failed (7)`, `cancelled by you`."""
-        if self.shown == "limit" or not self.ending:
+        """A word or two for the run's state or how it ended: `running`, `proven`, `failed (7)`, `cancelled by you`."""
+        if self.ending in WHOLE:
+            return self.ending
+        if self.shown == "limit" or not self.ended_by:
             return self.shown
         if self.reason == "ERROR" and self.exit_status:
-            return self.ending
-        return SHORT.get(self.reason or "", self.ending)
+            return self.ended_by
+        return SHORT.get(self.reason or "", self.ended_by)
 
 
 def exit_words(status: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..core import Status, WedgedKind
+from ..core import Ending, NotDone, Status, WedgedKind
 
 
 class StartedRecord(Struct, frozen=True, omit_defaults=True):
@@ -41,12 +41,14 @@ class IncidentRecord(Struct, frozen=True, omit_defaults=True):
     summary: str = ""
 
 
-class EndRecord(Struct, frozen=True):
-    """kind `end`: the run is over, with a reason of the control protocol."""
+class EndRecord(Struct, frozen=True, omit_defaults=True):
+    """kind `end`: the run is over, with a reason of the control protocol; how it ended, and what did not happen."""
 
     status: Status
     reason: str
     message: str = ""
+    ending: Ending | None = None
+    not_done: tuple[NotDone, ...] = ()
 
 
 class Fault(Struct, frozen=True):

@@ -32,6 +32,7 @@ from .metrics import serve_metrics as serve_metrics
 from .proof import last_gate as last_gate
 from .proof import read_proof as read_proof
 from .proof import sorted_claims as sorted_claims
+from .run_ending import read_ending as read_ending
 from .story import NEWS as NEWS
 from .story import Story as Story
 from .timeline_entry import KINDS as KINDS

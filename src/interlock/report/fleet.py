@@ -239,7 +239,7 @@ def to_row(summary: RunSummary, host: str, spark: tuple[float, ...]) -> RunRow:
         problem=printable(summary.problem or summary.unstopped or "") or None,
         liveness=summary.doing,
         owner_pid=summary.owner_pid,
-        ending=summary.ending,
+        ending=summary.ending or "",
         outcome=summary.outcome,
         spark=spark,
     )

@@ -6,6 +6,8 @@ import hashlib
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,6 +19,7 @@ from ..journal import JournalReader, RunFolder, RunSummary, Store, locked, write
 from ..journal_records import read_body
 from ..link import Notice, Runs
 from ..runtime import Incidents, abort, read_incidents
+from .run_ending import read_ending
 
 if TYPE_CHECKING:
     from ..link import HubClient, RemoteRun
@@ -172,10 +175,36 @@ def _tampering(seen: _RunState) -> Iterator[InboxItem]:
         )
 
 
-def _unproven(seen: _RunState) -> Iterator[InboxItem]:
-    if seen.run.reason == "UNPROVEN":
-        title = "Ended, but its claims are not proven"
-        yield seen.item("unproven", "", seen.run.ended or seen.run.updated, title, seen.run.task, seen.dismiss)
+def _ended(seen: _RunState) -> Iterator[InboxItem]:
+    kind = seen.run.ending or ("unproven" if seen.run.reason == "UNPROVEN" else "")
+    at = seen.run.ended or seen.run.updated
+    if kind in ENDED_TITLES and time.time() - at < RECENT_S:
+        text = "\n".join(_evidence(str(seen.folder.path))) or seen.run.task
+        yield seen.item(kind, "", at, ENDED_TITLES[kind], text, seen.dismiss)
+
+
+ENDED_TITLES = {
+    "broken": "Broke its contract",
+    "contradicted": "Ended, but a check contradicts it",
+    "refused": "Ended without calls that it needed",
+    "unproven": "Ended, but its claims are not proven",
+    "failed": "Failed",
+    "limit": "Ended by a limit",
+}
+"""The endings that a person should know of. Whoever cancelled a run knows, and an incident is an item of its own."""
+
+RECENT_S = 7 * 86_400.0
+"""How long the end of a run stays in the inbox."""
+
+EVIDENCE = 4
+"""Lines of evidence in one item."""
+
+
+@lru_cache(256)
+def _evidence(folder: str) -> tuple[str, ...]:
+    """What did not happen in an ended run, most serious first; else why it ended."""
+    end = read_ending(RunFolder(Path(folder)))
+    return tuple(each.words for each in end.not_done[:EVIDENCE]) or tuple(filter(None, [end.message]))
 
 
 def _lost(seen: _RunState) -> Iterator[InboxItem]:
@@ -192,7 +221,7 @@ KINDS: dict[str, Callable[[_RunState], Iterator[InboxItem]]] = {
     "liveness": _liveness,
     "incident": _incidents,
     "tampering": _tampering,
-    "unproven": _unproven,
+    "ended": _ended,
     "lost": _lost,
 }
 """What can need a person, with the function that finds it."""
@@ -226,7 +255,9 @@ def may_need_a_person(run: RunSummary) -> bool:
     """Whether a run can be in the inbox; most ended runs cannot."""
     if run.status == "unreadable":
         return False
-    return run.status not in ENDED or bool(run.tampering) or run.reason in ("EMERGENCY_STOP", "UNPROVEN")
+    recent = time.time() - (run.ended or 0.0) < RECENT_S
+    ended = run.reason in ("EMERGENCY_STOP", "UNPROVEN") or (run.ending in ENDED_TITLES and recent)
+    return run.status not in ENDED or bool(run.tampering) or ended
 
 
 def _remote_items(store: Store, remote: RemoteRun, hub: HubClient | None) -> list[InboxItem]:

@@ -89,8 +89,8 @@ def _ending(story: Story) -> str:
     run = story.summary
     took = f"The run made {plural(run.steps, 'step')} in {length(duration(story))}."
     if run.status in ENDED:
-        if run.reason == "USER_CANCELLED" and run.ending != "cancelled by you":
-            return f"{took} It was {run.ending}."
+        if run.reason == "USER_CANCELLED" and run.ended_by != "cancelled by you":
+            return f"{took} It was {run.ended_by}."
         return f"{took} {ENDINGS.get(run.reason or _reason(story), 'It has ended.')}"
     if run.shown == "lost":
         return f"{took} Its owner is gone: it is not supervised."

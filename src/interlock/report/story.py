@@ -299,7 +299,7 @@ class Story:
 
     def _read_summary(self, reader: JournalReader) -> None:
         self.summary = reader.summary() or RunSummary.of(self.spec, 0.0)
-        self.ending = self.summary.ending
+        self.ending = self.summary.ended_by
         if self.summary.reason == "ERROR" and (record := reader.last("end")) is not None:
             end = read_body(record)
             self.ending = one_line(end.message) if isinstance(end, EndRecord) and end.message else self.ending

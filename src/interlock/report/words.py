@@ -12,7 +12,7 @@ from .. import core
 from .. import journal_records as records
 from ..control import Abort, Ack, Audit, Done, Request, Result, State
 from ..core import Inject, SetLimits, Step
-from ..journal import ENDINGS
+from ..journal import REASONS
 from ..journal_records import InterventionEvent, InterventionRecord, RecordBody, StepRecord
 from ..proof import TestFact
 from .contract_words import contract_lines, stop_gate_words
@@ -190,8 +190,15 @@ def describe_record(body: RecordBody) -> RecordText:
             return RecordText("state", "quiet", f"process {body.pid} started", _join("; ", body.mechanism, body.limits))
         case records.EndRecord():
             level = "notice" if body.status == "done" else "warning"
-            title = body.status if body.reason == "COMPLETE" else f"{body.status}: {_ending(body.reason)}"
-            return RecordText("state", level, title, body.message)
+            how = body.ending if body.reason in ("COMPLETE", "UNPROVEN") and body.ending else _ending(body.reason)
+            title = (
+                body.status
+                if how == body.status or (body.reason == "COMPLETE" and not body.ending)
+                else f"{body.status}: {how}"
+            )
+            return RecordText(
+                "state", level, title, "\n".join((body.message, *(each.words for each in body.not_done))).strip()
+            )
         case Request():
             return RecordText(
                 "control", "info", f"{body.command} requested by {body.actor or 'somebody'}", body.reason or ""
@@ -447,7 +454,7 @@ def cut(text: str, length: int) -> str:
 
 def _ending(reason: str) -> str:
     # The request says by whom.
-    return "cancelled" if reason == "USER_CANCELLED" else ENDINGS.get(reason, plain(reason.lower()))
+    return "cancelled" if reason == "USER_CANCELLED" else REASONS.get(reason, plain(reason.lower()))
 
 
 def _parked(wake: float) -> str:

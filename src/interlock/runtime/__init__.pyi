@@ -16,6 +16,8 @@ from .continuation import continue_run as continue_run
 from .decision_pipeline import DecisionPipeline as DecisionPipeline
 from .directive_executor import CONVERSATION_BACK as CONVERSATION_BACK
 from .directive_executor import with_timeout as with_timeout
+from .ending import LEDGER_KINDS as LEDGER_KINDS
+from .ending import RunLedger as RunLedger
 from .fail_open import Guard as Guard
 from .incidents import Incidents as Incidents
 from .incidents import StoredIncident as StoredIncident

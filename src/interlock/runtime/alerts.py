@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from ..config import Config, NotifyEvent
 from ..core import Clock, Issue, Limits, MissingExtra, Notify, Spend, SystemClock
+from ..journal_records import EndRecord
 from ..redact import redact_text
 from .run import Run
 
@@ -32,11 +33,15 @@ class Alerts:
         self._stop_channels = config.interventions.emergency_stop.notification_channels
         self._run = run
         self._alerted: set[tuple[str, float]] = set()
-        run.on_waiting = self.waiting
+        run.on_waiting, run.on_ended = self.waiting, self.ended
 
     def send(self, order: Notify) -> None:
         """Send the alert for an intervention: an emergency stop, or a pause for a person."""
         self._send("emergency_stop" if order.level == "critical" else "waiting", order)
+
+    def tampered(self, notification: Notify) -> None:
+        """Alert that the agent tampered with its supervision."""
+        self._send("tampered", notification)
 
     def found(self, issues: Iterable[Issue]) -> None:
         """Alert about critical issues."""
@@ -74,10 +79,15 @@ class Alerts:
         text = f"{what.rstrip('.')}. See: interlock show {run_id}. To answer: interlock inbox"
         self._send("waiting", Notify(f"Run {self._name} needs a person", text, "warning"), about=what)
 
-    def unproven(self, why: str) -> None:
-        """Alert that a run ended without proof of its goal."""
-        text = f"{why}. See: interlock proof {self._run.spec.run_id}"
-        self._send("unproven", Notify(f"Run {self._name} ended unproven", text, "warning"))
+    def ended(self, record: EndRecord) -> None:
+        """Alert how the run ended, with the most serious things that did not happen."""
+        event = END_EVENTS.get(record.ending or "")
+        if event is None:
+            return
+        lines = [*filter(None, [record.message]), *(each.words for each in record.not_done[:ALERT_LINES])]
+        text = "\n".join((*lines, f"See: interlock show {self._run.spec.run_id}"))
+        title = f"Run {self._name} {TITLES_OF[event] or f'is {record.ending}'}"
+        self._send(event, Notify(title, text, "info" if event == "finished" else "warning"))
 
     def close(self) -> None:
         """Flush queued notifications, with a short timeout."""
@@ -95,6 +105,21 @@ class Alerts:
     def _name(self) -> str:
         spec = self._run.spec
         return f"{spec.name} ({spec.run_id})" if spec.name else spec.run_id
+
+
+END_EVENTS: dict[str, NotifyEvent] = {
+    "proven": "finished", "done": "finished", "unproven": "unproven", "contradicted": "contradicted",
+    "broken": "broken", "refused": "unproven", "limit": "limit", "failed": "failed",
+}  # fmt: skip
+"""The event of each ending. Whoever cancelled a run knows it, and an emergency stop has its own alert."""
+
+TITLES_OF: dict[NotifyEvent, str] = {
+    "finished": "", "unproven": "ended unproven", "contradicted": "ended, but a check contradicts it",
+    "broken": "broke its contract", "limit": "was ended by a limit", "failed": "failed",
+}  # fmt: skip
+
+ALERT_LINES = 4
+"""What did not happen, in an alert."""
 
 
 Channel = Callable[[Notify], None]

@@ -89,7 +89,7 @@ class Approvals:
             return None
         if why == EXPIRED:
             return Decision("deny", reason=why)
-        return Decision("deny", reason=f"A person rejected this step{f': {why}' if why else '.'}")
+        return Decision("deny", reason=f"{REJECTED}{f': {why}' if why else '.'}")
 
     def has_approved(self, step: Step) -> bool:
         """Whether a person has approved the step."""
@@ -132,6 +132,7 @@ class Approvals:
 
 
 CHANGED = "the call of step {step} has changed since you were asked. Review it again"
+REJECTED = "A person rejected this step"
 EXPIRED = "This step was not approved in time and is blocked. Continue without it, or try again later."
 
 

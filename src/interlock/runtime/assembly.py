@@ -34,6 +34,7 @@ from ..redact import one_line, redact_argv, redact_text, redact_tree
 from .alerts import Alerts, DeliveryFailure, Notifier, apprise_channel
 from .approvals import Approvals
 from .directive_executor import DirectiveExecutor, ProcessControl
+from .ending import CHANNEL
 from .metrics import Metrics
 from .mutes import read_mutes
 from .pipeline_values import Plugins
@@ -193,9 +194,16 @@ def open_alerts(run: Run, config: Config, given: Notifier | None) -> Alerts | No
 
     def note(failure: DeliveryFailure) -> None:
         with suppress(InterlockError):
-            run.record(Fault(f"channel {failure.channel}", failure.why))
+            run.record(Fault(f"{CHANNEL}{failure.channel}", failure.why))
 
     notifier = given or open_notifier(config, note)
+    if config.notifications.heartbeat:
+        from .heartbeat import Heartbeat
+
+        def missed(why: str) -> None:
+            note(DeliveryFailure("heartbeat", "heartbeat", redact_text(why)))
+
+        run.on_close(Heartbeat(config.notifications.heartbeat, missed).close)
     return Alerts(notifier, config, run) if notifier is not None else None
 
 

@@ -13,6 +13,7 @@ from ..control import Abort, Done, State
 from ..core import ENDED, Clock, Hold, InterlockError, RunSpec, Status, Step, SystemClock
 from ..journal import Journal, JournalEntry, JournalReading, JournalWriting, RunFolder, RunSummary, Store
 from ..journal_records import EndRecord, RecordBody, kind_of, read_body
+from .ending import LEDGER_KINDS, RunLedger
 from .metrics import process_metrics
 from .pause_gate import Gate
 
@@ -54,10 +55,12 @@ class Run:
         self._closers: list[Callable[[], None]] = []
         self._why_ended = ""
         self._stuck: str | None = None
+        self._ledger: RunLedger | None = RunLedger()
         self.reason: str | None = None
         self.steering: ControlPort | None = None
         self.metrics = process_metrics()
         self.on_waiting: Callable[[int, str], None] = lambda step, what: None
+        self.on_ended: Callable[[EndRecord], None] = lambda record: None
 
     @classmethod
     def create(cls, spec: RunSpec, store: Store, clock: Clock | None = None) -> Run:
@@ -76,6 +79,8 @@ class Run:
         run = cls(folder.spec(), Journal.open(folder, clock), folder, clock)
         run.reason = _reason_in(run.journal.reader())
         run.gate.rested_before(paused_seconds(run.journal.reader(), clock.time()))
+        # Read from the journal when the run ends: a successor has more urgent work now.
+        run._ledger = None
         return run
 
     @property
@@ -92,6 +97,8 @@ class Run:
 
     def record(self, body: RecordBody, *, durable: bool = False, time: float | None = None) -> int:
         """Add one record to the journal."""
+        if self._ledger is not None:
+            self._ledger.note(body)
         return self._noted(self.journal.append([JournalEntry(kind_of(body), body, time)], durable=durable))
 
     def append(
@@ -105,6 +112,8 @@ class Run:
         """Add several records to the journal, all or none, with changes to the summary."""
         for body in bodies:
             self.metrics.count(body)
+            if self._ledger is not None:
+                self._ledger.note(body)
         return self.append_entries([JournalEntry(kind_of(body), body, time) for body in bodies], durable, changes)
 
     def append_entries(
@@ -176,8 +185,11 @@ class Run:
         self._why_ended = self._why_ended or reason
         return "the gate is shut for good"
 
-    def end(self, status: Status, reason: str, message: str = "") -> None:
-        """End the run with a reason of the control protocol; a second call has no effect."""
+    def end(self, status: Status, reason: str, message: str = "", undo: str = "") -> None:
+        """End the run with a reason of the control protocol; a second call has no effect.
+
+        `undo` says why the latest changes cannot be undone.
+        """
         with self._lock:
             if self.ended:
                 return
@@ -187,11 +199,27 @@ class Run:
             self._why_ended = message or reason
             self.reason = self.reason or reason
             self.gate.close(status)
-            changes = {"status": status, "ended": self.clock.time(), "waiting": None, "reason": self.reason}
-            self.append([EndRecord(status, reason, message)], durable=True, changes=changes)
+            ledger, waiting = self._ledger or self._read_ledger(), self._summary.waiting
+            ending = ledger.ending(self.reason, waiting)
+            changes = {
+                "status": status, "ended": self.clock.time(), "waiting": None, "reason": self.reason, "ending": ending,
+            }  # fmt: skip
+            record = EndRecord(status, reason, message, ending, ledger.not_done(waiting, undo))
+            try:
+                self.append([record], durable=True, changes=changes)
+            finally:
+                self.on_ended(record)
             log.info("run ended", extra={"run_id": self.spec.run_id, "status": status, "reason": reason})
         if self.steering is not None:
             self.steering.end(reason)
+
+    def _read_ledger(self) -> RunLedger:
+        """The ledger of a run that this process took over."""
+        ledger = RunLedger()
+        for record in self.journal.reader().read(kinds=LEDGER_KINDS):
+            if (body := read_body(record)) is not None:
+                ledger.note(body)
+        return ledger
 
     def close(self) -> None:
         """Close the run; its records stay."""

@@ -113,7 +113,7 @@ class StopGate:
             self._record("observed" if self._observe else "passed" if failed is None else "unproven", results, tree)
             if failed is None:
                 return ""
-            self.failure = f"unproven: {failed.words}"
+            self.failure = failed.words
             return self.failure
 
     def _commits(self) -> Breaches:

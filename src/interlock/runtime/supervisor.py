@@ -175,7 +175,7 @@ class Supervisor(StepClient):
             self._guard.part("journal", self.late_results.settle, None)
             self.proof.record(settled=True, by_itself=error is None and self.run.reason is None)
         # A journal that cannot be written is our problem, not the agent's.
-        self._guard.part("journal", lambda: self.run.end(status, reason, message), None)
+        self._guard.part("journal", lambda: self.run.end(status, reason, message, self.checkpoint_problem), None)
         if self.executor.notifier is not None:
             self.executor.notifier.close()
         self._guard.part("journal", self.run.close, None)
@@ -293,7 +293,7 @@ class Supervisor(StepClient):
             if not self._observe and not self.run.ended and self.run.gate.status == "running":
                 self._limiting.check_use(memory_mb, elapsed_s)
 
-    def check_done(self, *, alert: bool = True) -> str:
+    def check_done(self) -> str:
         """The agent has ended: returns why the run is unproven or violated its contract; empty if neither.
 
         Reverts remaining violations of the contract, and runs `done_when` unless the run was stopped. Call it
@@ -313,8 +313,6 @@ class Supervisor(StepClient):
             broken = (f"{', '.join(left[:4])} changed and could not be restored", *broken)
         if broken:
             why = "; ".join((*([why] if why else []), f"against the contract: {'; '.join(broken[:4])}"))
-        if why and alert and self.executor.notifier is not None:
-            self.executor.notifier.unproven(why)
         return why
 
     def record_contract(self) -> None:
@@ -334,7 +332,7 @@ class Supervisor(StepClient):
             self._guard.part("journal", self.late_results.settle, None)
             self.proof.record(settled=False, by_itself=status == "done" and self.run.reason is None)
             if self.run.reason is None:
-                self.run.end(status, reason, message)
+                self.run.end(status, reason, message, self.checkpoint_problem)
         if self.run.steering is not None:
             self.run.steering.settle()
 

@@ -123,7 +123,7 @@ _BOLD = frozenset(("strong", "bad", "level4"))
 STATUS = {
     "running": ("●", "good"), "pausing": ("◐", "warn"), "paused": ("‖", "warn"), "done": ("✓", "dim"),
     "limit": ("≡", "warn"), "aborted": ("✗", "bad"), "lost": ("?", "bad"), "unknown": ("?", "bad"),
-    "unreadable": ("!", "bad"),
+    "unreadable": ("!", "bad"), "proven": ("✓", "good"), "contradicted": ("✗", "bad"), "broken": ("✗", "bad"),
 }  # fmt: skip
 """A status's sign and style: the sign distinguishes it without colour."""
 
@@ -147,8 +147,10 @@ def draw_line(line: Line, width: int, base: Style, *, dark: bool) -> Strip:
 
 
 def status_sign(status: str, outcome: str = "") -> tuple[str, str]:
-    """The sign and style of a status; done with another outcome looks like a limit."""
-    return STATUS.get("limit" if status == "done" and outcome not in ("", "done") else status, ("·", ""))
+    """The sign and style of a status; done with an outcome that has none of its own looks like a limit."""
+    if status == "done" and outcome:
+        return STATUS.get(outcome, STATUS["limit"])
+    return STATUS.get(status, ("·", ""))
 
 
 def severity_style(severity: str | None) -> str:

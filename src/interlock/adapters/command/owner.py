@@ -181,7 +181,7 @@ class Owner:
         self._checkpoint_own_work()
         if killed_by_limit and run.reason is None:
             supervisor.finish("done", "MAX_ITERATIONS", "; ".join(limits or self.limits_reached()))
-        why = supervisor.check_done(alert=not failed)
+        why = supervisor.check_done()
         words = "; ".join(filter(None, (status_words(status) if failed else why or status_words(status), left)))
         reason = "ERROR" if failed else "UNPROVEN" if why else "COMPLETE"
         supervisor.finish("aborted" if failed else "done", reason, words)

@@ -14,7 +14,7 @@ from typing import IO
 import msgspec
 from msgspec import Struct
 
-from ...core import InterlockError
+from ...core import Ending, InterlockError, NotDone
 from ...process import TreeHandle
 from .launch import LaunchSettings
 
@@ -155,6 +155,8 @@ class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished
     processes_left: int = 0
     still_running: str = ""
     tampering: tuple[str, ...] = ()
+    ending: Ending | None = None
+    not_done: tuple[NotDone, ...] = ()
     contract: tuple[str, ...] = ()
     folder: str = ""
 

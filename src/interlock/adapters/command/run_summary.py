@@ -6,14 +6,16 @@ import contextlib
 import signal
 
 from ...checkpoint import Change
-from ...core import InterlockError, NotFound, from_json
+from ...core import InterlockError, NotDone, NotFound, from_json
 from ...journal import JournalReading, RunFolder
+from ...journal_records import EndRecord, read_body
 from ...process import UNKNOWN_STATUS
 from ...runtime import Supervisor
 from ..run_process_tree import RunProcessTree
 from .owner_messages import Finished
 
-EXIT_OF = {"UNPROVEN": 123, "MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_CANCELLED": 130}
+FAILED_ENDING = 123
+EXIT_OF = {"UNPROVEN": FAILED_ENDING, "MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_CANCELLED": 130}
 """Exit statuses for the reasons why a run was ended."""
 
 
@@ -45,8 +47,10 @@ def summarize(
         name=summary.name,
         status=summary.status,
         reason=run.reason or "",
-        message=summary.ending if run.reason == "USER_CANCELLED" else run.why_ended,
-        exit_status=EXIT_OF.get(run.reason or "", status if status is not None else UNKNOWN_STATUS),
+        message=summary.ended_by if run.reason == "USER_CANCELLED" else run.why_ended,
+        exit_status=_exit_status(supervisor, status),
+        ending=summary.ending,
+        not_done=_not_done(journal),
         command_status=status,
         seconds=run.clock.time() - summary.started,
         steps=summary.steps,
@@ -70,6 +74,23 @@ def summarize(
         contract=contract,
         folder=str(folder.path),
     )
+
+
+def _exit_status(supervisor: Supervisor, status: int | None) -> int:
+    """The command's status, unless Interlock ended the run or its ending counts as failure."""
+    run = supervisor.run
+    if run.reason in EXIT_OF:
+        return EXIT_OF[run.reason]
+    observed = supervisor.config.interventions.observe
+    if status == 0 and not observed and run.summary.ending in supervisor.config.run.fail_on:
+        return FAILED_ENDING
+    return status if status is not None else UNKNOWN_STATUS
+
+
+def _not_done(journal: JournalReading | None) -> tuple[NotDone, ...]:
+    record = journal.last("end") if journal is not None else None
+    end = read_body(record) if record is not None else None
+    return end.not_done if isinstance(end, EndRecord) else ()
 
 
 def status_words(status: int | None) -> str:

@@ -130,7 +130,9 @@ class HookGuardian:
             # If the journal itself is gone, people still get the message.
             run.append([TamperRecord(what, answer, path)], durable=True, changes={"tampering": what})
         reason = f"The agent tampered with its supervision: {what}{where}."
-        self._supervisor.executor.carry_out(Notify("The agent tampered with its supervision", reason, "critical"))
+        if self._supervisor.executor.notifier is not None:
+            title = "The agent tampered with its supervision"
+            self._supervisor.executor.notifier.tampered(Notify(title, reason, "critical"))
         if run.ended or self._supervisor.config.interventions.observe:
             return
         if answer == "pause":
