@@ -25,7 +25,7 @@ def test_a_silent_command_cannot_change_what_is_protected_nor_end_unproven_as_do
     assert (place.workspace / "kept.txt").read_text() == "as it was\n"
     assert (place.workspace / "new.txt").exists()
     assert "protected: kept.txt (--protect)" in err
-    assert "unproven: `test -f result.txt` failed with exit status 1" in err
+    assert "`test -f result.txt` failed with exit status 1" in err
     assert place.told()["reason"] == "UNPROVEN"
 
 
@@ -35,7 +35,7 @@ def test_a_proven_run_has_the_status_of_its_command_and_a_failed_one_too(tmp_pat
     assert ran(place, "echo x > result.txt", "--done-when", "test -f result.txt")[0] == 0
     status, err = ran(place, "echo y > kept.txt; exit 7", "--protect", "kept.txt", "--done-when", "test -f nothing")
     assert status == 7, err
-    assert "contract: `test -f nothing` failed with exit status 1" in err
+    assert "check: `test -f nothing` failed with exit status 1" in err
     assert "contract: restored kept.txt (protect kept.txt (--protect))" in err
     assert (place.workspace / "kept.txt").read_text() == "as it was\n"
 
@@ -47,7 +47,7 @@ def test_observed_runs_say_what_the_contract_would_have_done(tmp_path: Path) -> 
     status, err = ran(place, "echo y > kept.txt", *options)
     assert status == 0, err
     assert "PLAN.md: the task points to this file, and it does not exist" in err
-    assert "contract: `test -f nothing` failed with exit status 1" in err
+    assert "check: `test -f nothing` failed with exit status 1" in err
     assert "contract: kept.txt changed and was not restored" in err
     assert (place.workspace / "kept.txt").read_text() == "y\n"
 

@@ -13,7 +13,7 @@ import pytest
 
 from interlock.report import Fleet, read_inbox
 
-from .running import Place, finish
+from .running import Place
 
 AGENT = """
 import json, subprocess, sys
@@ -158,3 +158,21 @@ def test_the_closing_lines_name_what_was_blocked_and_fit_a_small_terminal(place:
     assert all(len(line) <= 80 for line in lines if "blocked" in line)
     assert f"blocked: bash {DELETES}0" in err.decode()
     assert "more: interlock show" in err.decode() and "--not-done" in err.decode()
+
+
+@pytest.mark.parametrize("address", ["json://127.0.0.1:9", "nonsense", "json://127.0.0.1:{broken}"])
+def test_an_alert_that_cannot_be_sent_is_said(address: str, tmp_path: Any) -> None:
+    broken = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)  # it answers 501
+    threading.Thread(target=broken.serve_forever, daemon=True).start()
+    try:
+        channels = {"ops": address.format(broken=broken.server_port)}
+        place = Place(tmp_path, {"notifications": {"channels": channels}})
+        status, _, err = place.run("sh", "-c", "exit 3")
+    finally:
+        broken.shutdown()
+        broken.server_close()
+    assert status == 3
+    assert b"alert not sent: channel ops" in err, err.decode()
+    assert (b"alerts cannot be sent through ops" in err) == (address == "nonsense")
+    assert [each["kind"] for each in place.told()["not_done"]] == ["alert"]
+    assert b"alert not sent: channel ops" in place.interlock("show", place.folder.run_id, "--not-done")[1]

@@ -12,7 +12,7 @@ def test_a_refused_checkpoint_is_named_at_the_end_of_a_run(place_with: Callable[
     (place.workspace / "big").write_bytes(b"x" * 5000)
     status, _, said = place.run("sh", "-c", "echo new > file")
     assert status == 0
-    assert b"no undo for the latest changes, because no checkpoint was made" in said
+    assert b"no undo: the latest changes (" in said
     assert "budget_bytes" in place.told()["checkpoint_problem"]
 
 

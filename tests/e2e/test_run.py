@@ -146,7 +146,7 @@ def test_cancel_ends_the_whole_tree_also_what_will_not_hear(place: Place) -> Non
     assert place.processes() == []
     assert place.told()["status"] == "aborted"
     (row,) = place.store.runs()
-    assert row.ending == "cancelled by you"
+    assert (row.ending, row.outcome) == ("cancelled", "cancelled by you")
 
 
 def test_a_killed_owner_is_replaced_and_the_command_goes_on(place: Place) -> None:

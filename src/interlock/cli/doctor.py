@@ -95,6 +95,12 @@ def _configuration() -> Iterator[DoctorCheck]:
         yield DoctorCheck("store", "ok", f"{root}, {free:.0f} GiB free")
     else:
         yield DoctorCheck("store", "broken", f"{root} cannot be written", "Set store.dir")
+    if config.notifications.channels:
+        from ..runtime import find_alert_problem
+
+        problem = find_alert_problem(config.notifications.channels)
+        state: State = "broken" if problem else "ok"
+        yield DoctorCheck("alerts", state, problem or f"through {', '.join(config.notifications.channels)}; not tried")
 
 
 def _sqlite() -> DoctorCheck:

@@ -75,6 +75,11 @@ def start_run(options: RunOptions) -> NoReturn:
         raise BadInput("the workspace is not a folder", where=str(folder))
     settings = _with_hub(_with_options(load(options.config, warn=say_error), options), options.hub)
     settings = _with_runtime(settings, options)
+    if settings.notifications.channels:
+        from ..runtime import find_alert_problem
+
+        if problem := find_alert_problem(settings.notifications.channels):
+            say_error(problem)
     spec = RunSpec(
         run_id=new_run_id(),
         name=options.name,

@@ -1,4 +1,5 @@
 from .alerts import apprise_channel as apprise_channel
+from .alerts import find_alert_problem as find_alert_problem
 from .approvals import Approvals as Approvals
 from .approvals import call_digest as call_digest
 from .assembly import Options as Options
@@ -16,8 +17,7 @@ from .continuation import continue_run as continue_run
 from .decision_pipeline import DecisionPipeline as DecisionPipeline
 from .directive_executor import CONVERSATION_BACK as CONVERSATION_BACK
 from .directive_executor import with_timeout as with_timeout
-from .ending import LEDGER_KINDS as LEDGER_KINDS
-from .ending import RunLedger as RunLedger
+from .ending import read_end as read_end
 from .fail_open import Guard as Guard
 from .incidents import Incidents as Incidents
 from .incidents import StoredIncident as StoredIncident

@@ -9,13 +9,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
+from importlib.util import find_spec
 from urllib.parse import quote
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ..config import Config, NotifyEvent
-from ..core import Clock, Issue, Limits, MissingExtra, Notify, Spend, SystemClock
+from ..core import Clock, Issue, Limits, MissingExtra, Notify, Spend, SystemClock, install_command
 from ..journal_records import EndRecord
 from ..redact import redact_text
 from .run import Run
@@ -120,6 +121,16 @@ TITLES_OF: dict[NotifyEvent, str] = {
 
 ALERT_LINES = 4
 """What did not happen, in an alert."""
+
+
+def find_alert_problem(channels: Mapping[str, str]) -> str:
+    """Why alerts cannot be sent through these channels; empty if nothing is known against it."""
+    if not channels:
+        return ""
+    if find_spec("apprise") is None:
+        return f"alerts cannot be sent: apprise is not installed. Run: {install_command('notify')}"
+    wrong = [name for name, url in channels.items() if "://" not in url]
+    return f"alerts cannot be sent through {', '.join(wrong)}: its address is not one" if wrong else ""
 
 
 Channel = Callable[[Notify], None]

@@ -5,7 +5,17 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ..core import NOT_DONE, Ending, NotDone, NotDoneKind
-from ..journal_records import BreachRecord, Fault, ProofRecord, RecordBody, StepRecord, StopGateRecord
+from ..journal import JournalReading
+from ..journal_records import (
+    BreachRecord,
+    EndRecord,
+    Fault,
+    ProofRecord,
+    RecordBody,
+    StepRecord,
+    StopGateRecord,
+    read_body,
+)
 from .approvals import EXPIRED, REJECTED, describe
 
 BY_REASON: dict[str, Ending] = {
@@ -22,6 +32,28 @@ MOST = 64
 
 CHANNEL = "channel "
 """How the fault of an alert channel is named."""
+
+
+def read_end(journal: JournalReading) -> EndRecord:
+    """How a run ended and what did not happen in it, also alerts about its end; so far, if it has not ended.
+
+    From its records, if it was cancelled or an older version recorded its end.
+    """
+    record = journal.last("end")
+    end = read_body(record) if record is not None else None
+    known = record is not None and isinstance(end, EndRecord) and end.ending is not None
+    kinds = frozenset(("fault",)) if known else LEDGER_KINDS
+    ledger = RunLedger()
+    for each in journal.read(record.seq if known and record is not None else 0, kinds=kinds):
+        if (body := read_body(each)) is not None:
+            ledger.note(body)
+    if isinstance(end, EndRecord) and known:
+        return replace(end, not_done=(*end.not_done, *ledger.not_done()))
+    run = journal.summary()
+    if run is None or run.reason is None:
+        return EndRecord("running", "", not_done=ledger.not_done())
+    why = end.message if isinstance(end, EndRecord) else run.ended_by
+    return EndRecord("done", run.reason, why, run.ending or ledger.ending(run.reason), ledger.not_done())
 
 
 class RunLedger:
@@ -69,11 +101,7 @@ class RunLedger:
         """What did not happen, most serious first."""
         entries = list(self._entries.values())
         if self._gate is not None:
-            entries += [
-                NotDone("check", result.words)
-                for result in self._gate.results
-                if not result.passed
-            ]
+            entries += [NotDone("check", result.words) for result in self._gate.results if not result.passed]
         entries += [
             NotDone("claim", f'"{each.claim.text}"', f"{each.verdict}: {each.why}", each.claim.step)
             for each in self._proof.claims

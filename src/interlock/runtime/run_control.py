@@ -49,6 +49,7 @@ from ..journal import JournalEntry, RunFolder
 from ..link import ControlServer, Endpoint, FileGate, JournalLog
 from .approvals import ApprovalAnswer
 from .directive_executor import PERSON
+from .ending import BY_REASON
 from .run import Run
 from .supervisor import Supervisor
 
@@ -263,7 +264,8 @@ class ControlLog(JournalLog):
         if state.ended:
             changes["ended"] = self._run.clock.time()
             # Recorded before it takes effect: if something else ended the run, the reason is already set.
-            changes["reason"] = self._run.reason or CANCELLED
+            changes["reason"] = reason = self._run.reason or CANCELLED
+            changes["ending"] = self._run.summary.ending or BY_REASON.get(reason)
             changes["cancelled_by"] = state.ended_by
         return changes
 

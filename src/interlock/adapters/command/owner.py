@@ -189,6 +189,9 @@ class Owner:
             proxy.close()
         self._steps.close()
         self._checkpoint_own_work()
+        if supervisor.executor.notifier is not None:
+            # So that the summary says which alerts could not be sent.
+            supervisor.executor.notifier.close()
         finished = summarize(
             supervisor,
             self._parts.folder,

@@ -6,11 +6,10 @@ import contextlib
 import signal
 
 from ...checkpoint import Change
-from ...core import InterlockError, NotDone, NotFound, from_json
+from ...core import InterlockError, NotFound, from_json
 from ...journal import JournalReading, RunFolder
-from ...journal_records import EndRecord, read_body
 from ...process import UNKNOWN_STATUS
-from ...runtime import Supervisor
+from ...runtime import Supervisor, read_end
 from ..run_process_tree import RunProcessTree
 from .owner_messages import Finished
 
@@ -50,7 +49,7 @@ def summarize(
         message=summary.ended_by if run.reason == "USER_CANCELLED" else run.why_ended,
         exit_status=_exit_status(supervisor, status),
         ending=summary.ending,
-        not_done=_not_done(journal),
+        not_done=read_end(journal).not_done if journal is not None else (),
         command_status=status,
         seconds=run.clock.time() - summary.started,
         steps=summary.steps,
@@ -85,12 +84,6 @@ def _exit_status(supervisor: Supervisor, status: int | None) -> int:
     if status == 0 and not observed and run.summary.ending in supervisor.config.run.fail_on:
         return FAILED_ENDING
     return status if status is not None else UNKNOWN_STATUS
-
-
-def _not_done(journal: JournalReading | None) -> tuple[NotDone, ...]:
-    record = journal.last("end") if journal is not None else None
-    end = read_body(record) if record is not None else None
-    return end.not_done if isinstance(end, EndRecord) else ()
 
 
 def status_words(status: int | None) -> str:
