@@ -103,7 +103,7 @@ class RunLedger:
         if self._gate is not None:
             entries += [NotDone("check", result.words) for result in self._gate.results if not result.passed]
         entries += [
-            NotDone("claim", f'"{each.claim.text}"', f"{each.verdict}: {each.why}", each.claim.step)
+            NotDone("claim", f'"{each.claim.text}"', f"{each.verdict.replace('_', ' ')}: {each.why}", each.claim.step)
             for each in self._proof.claims
             if each.verdict != "proven"
         ]
