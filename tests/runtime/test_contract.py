@@ -194,26 +194,24 @@ def test_a_check_that_takes_too_long_is_ended_with_all_that_it_started(
     assert "longer than 1 s" in answer.words
 
 
-def test_a_check_whose_own_settings_changed_proves_nothing(folder: Path, open_run: Open) -> None:
-    (folder / "pytest.ini").write_text("[pytest]\n")
-    supervisor = open_run(Contract(done_when=("true pytest",)))
-    agent = Agent(supervisor, folder)
-    agent.run("echo 'addopts = --ignore=tests' >> pytest.ini")
-    answer = supervisor.stop_gate.at_turn_end()
-    assert answer.action == "return"
-    assert "pytest.ini decides what it runs" in answer.words
-    (folder / "pytest.ini").write_text("[pytest]\n")
+def test_a_check_that_passes_only_with_settings_of_the_run_is_its_own(folder: Path, open_run: Open) -> None:
+    (folder / "check.ini").write_text("strict\n")
+    supervisor = open_run(Contract(done_when=("grep -q loose check.ini",)))
+    Agent(supervisor, folder).run("echo loose >> check.ini")
     assert supervisor.stop_gate.at_turn_end().action == "pass"
+    (record,) = records(supervisor, "stop_gate")
+    assert (record.outcome, record.results[0].own) == (  # type: ignore[attr-defined]
+        "own_check",
+        ("only with check.ini as the run left it",),
+    )
 
 
-def test_a_successor_knows_the_tries_and_the_settings_of_the_start(
-    folder: Path, open_run: Open, tmp_path: Path
-) -> None:
-    (folder / "pytest.ini").write_text("[pytest]\n")
-    contract = Contract(done_when=("false pytest",))
+def test_a_successor_knows_the_tries_and_the_files_of_the_start(folder: Path, open_run: Open, tmp_path: Path) -> None:
+    (folder / "check.ini").write_text("strict\n")
+    contract = Contract(done_when=("grep -q loose check.ini",))
     first = open_run(contract)
     assert first.stop_gate.at_turn_end().action == "return"
-    (folder / "pytest.ini").write_text("[pytest]\naddopts = --ignore=tests\n")
+    (folder / "check.ini").write_text("loose\n")
     first.run.journal.flush()
     first.run.close()
     assert first.run.folder is not None
@@ -221,15 +219,9 @@ def test_a_successor_knows_the_tries_and_the_settings_of_the_start(
         first.run.folder, config=Config(), contract=contract, checkpoint_store=tmp_path / "c", task="Fix src/a.py."
     )
     assert second.stop_gate.returns == 1
-    assert "pytest.ini decides what it runs" in second.stop_gate.at_turn_end().words
+    second.stop_gate.at_turn_end()
+    assert [record.outcome for record in records(second, "stop_gate")][-1] == "own_check"  # type: ignore[attr-defined]
     second.close()
-
-
-def test_a_part_of_a_file_that_has_nothing_to_do_with_the_check_may_change(folder: Path, open_run: Open) -> None:
-    (folder / "pyproject.toml").write_text("[project]\nname = 'a'\n[tool.pytest.ini_options]\naddopts = '-q'\n")
-    supervisor = open_run(Contract(done_when=("true pytest",)))
-    (folder / "pyproject.toml").write_text("[project]\nname = 'b'\n[tool.pytest.ini_options]\naddopts = '-q'\n")
-    assert supervisor.stop_gate.at_turn_end().action == "pass"
 
 
 def test_an_unproven_claim_is_answered_once(folder: Path, open_run: Open) -> None:

@@ -792,7 +792,6 @@ export interface StatusRecord {
 
 export interface ContractRecord {
   contract: Contract;
-  setup?: Record<string, string>;
   refs?: Record<string, string>;
 }
 
@@ -807,7 +806,7 @@ export interface BreachRecord {
 
 export interface StopGateRecord {
   step: number;
-  outcome: "asked" | "observed" | "passed" | "returned" | "unproven";
+  outcome: "asked" | "observed" | "own_check" | "passed" | "returned" | "unproven";
   results?: CommandResult[];
   claims?: string[];
   returns?: number;
@@ -820,6 +819,8 @@ export interface CommandResult {
   seconds?: number;
   output?: string;
   why?: string;
+  own?: string[];
+  differs?: string[];
 }
 
 export interface LimitRecord {
@@ -1026,6 +1027,7 @@ export interface ProofRecord {
   step?: number;
   contract?: string[];
   ending?: string;
+  run?: "contradicted" | "own_check" | "proven" | "stale" | "unproven" | "";
 }
 
 export interface ClaimVerdict {

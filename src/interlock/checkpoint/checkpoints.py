@@ -24,7 +24,7 @@ from .restore_record import Restoration, last_done, unfinished
 from .rollback import Restored, Rollback
 from .scan import without_gc
 from .snapshot import Progress, Snapshots
-from .staging import set_file
+from .staging import Contents, set_file, write_out
 from .store import CheckpointStore
 from .sweep import Sweep, Swept
 
@@ -210,6 +210,11 @@ class Checkpoints:
         """The wanted texts that differ between two checkpoints: path, before, after; None if there is none."""
         with self._busy("compare"):
             return tuple(self._comparison.texts(a, b, wanted))
+
+    def extract(self, wanted: str, paths: Iterable[str], folder: Path) -> None:
+        """Write paths of a checkpoint, with what is below them, into an empty folder, at the same places."""
+        with self._busy("read"):
+            write_out(self._snapshots.moment(self._history.find(wanted)).tree, paths, Contents(self._store), folder)
 
     def preview(
         self, wanted: str, paths: Iterable[AnyPath] = (), *, own_changes: OwnChanges | None = None

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
+from pathlib import Path
 
 import zstandard
 
@@ -20,6 +21,7 @@ from .folder_descent import FOLDER_FLAGS, READ_FLAGS, Descent, opened
 from .large_files import digest_of, unpack
 from .packs import read_frame, write_all
 from .store import CheckpointStore, ContentLocation, PackFrame
+from .tree import WorkspaceTree
 
 
 class Staging:
@@ -122,6 +124,26 @@ def open_in_place(step: Difference, descent: Descent) -> Iterator[int | None]:
         yield fd if own else None
     finally:
         os.close(fd)
+
+
+def write_out(tree: WorkspaceTree, paths: Iterable[str], contents: Contents, folder: Path) -> None:
+    """Write paths of a tree, with what is below them, into a folder that only we write; their parents as they were."""
+    whole = [(path, entry) for path in paths if (entry := tree.get(path)) is not None]
+    for path, entry in [each for top in whole for each in (top, *tree.below(top[0]))]:
+        target = folder / path
+        for parent in reversed(target.relative_to(folder).parents[:-1]):
+            if not (folder / parent).exists():
+                known = tree.get(str(parent))
+                (folder / parent).mkdir(mode=0o755 if known is None else stat.S_IMODE(known.mode))
+        if entry.is_folder:
+            target.mkdir(mode=stat.S_IMODE(entry.mode), exist_ok=True)
+        elif entry.is_link:
+            target.symlink_to(os.fsdecode(entry.data))
+        else:
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            with opened(str(target), flags, 0o600) as out:
+                contents.write(entry, out)
+                set_file(out, entry, keep_times=True)
 
 
 CACHED = 8

@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from ..core import Applied, Contract, Decision, Directive, Intervention, Issue, Review, Severity, Step
-from ..proof import ClaimVerdict, TestFact
+from ..proof import ClaimVerdict, TestFact, Verdict
 
 
 class StepRecord(Struct, frozen=True, omit_defaults=True):
@@ -114,7 +114,7 @@ class ProofRecord(Struct, frozen=True, omit_defaults=True):
     """kind `proof`: each claim with its verdict on a tree (a checkpoint's id), and what changed about the tests.
 
     `step` is the number of steps so far. `contract` has the result of each clause, `ending` what is
-    unusual about the end of the run.
+    unusual about the end of the run. `run` is the verdict on the run itself, by its `done_when` alone.
     """
 
     claims: tuple[ClaimVerdict, ...] = ()
@@ -123,6 +123,7 @@ class ProofRecord(Struct, frozen=True, omit_defaults=True):
     step: int = 0
     contract: tuple[str, ...] = ()
     ending: str = ""
+    run: Verdict | Literal[""] = ""
 
 
 SHOWN = 4
@@ -132,11 +133,10 @@ SHOWN = 4
 class ContractRecord(Struct, frozen=True, omit_defaults=True):
     """kind `contract`: what the run may and must do, from now on.
 
-    `setup` are digests of the files that configure its checks, `refs` the branches of its repository.
+    `refs` are the branches of its repository.
     """
 
     contract: Contract
-    setup: dict[str, str] = {}
     refs: dict[str, str] = {}
 
 
@@ -159,23 +159,38 @@ class BreachRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class CommandResult(Struct, frozen=True, omit_defaults=True):
-    """One command of `done_when`, as Interlock ran it. Without an exit status, it timed out or could not start."""
+    """One command of `done_when`, as Interlock ran it. Without an exit status, it timed out or could not start.
+
+    `own` is what about a pass is the run's own work, so that it proves nothing; `differs` is what the run changed of
+    that which decides the check, although it passes without that.
+    """
 
     command: str
     exit_status: int | None = None
     seconds: float = 0.0
     output: str = ""
     why: str = ""
+    own: tuple[str, ...] = ()
+    differs: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
         return self.exit_status == 0 and not self.why
 
     @property
+    def proves(self) -> bool:
+        """Whether it passed, and not by what the run itself changed about it."""
+        return self.passed and not self.own
+
+    @property
     def words(self) -> str:
         """The command with its result."""
-        how = "passed" if self.passed else self.why or f"failed with exit status {self.exit_status}"
-        return f"`{self.command}` {how}"
+        if self.proves:
+            without = f", also without what the run changed: {_some(self.differs)}" if self.differs else ""
+            return f"`{self.command}` passed{without}"
+        if self.passed:
+            return f"`{self.command}` passed, but as the run's own check: {'; '.join(self.own)}"
+        return f"`{self.command}` {self.why or f'failed with exit status {self.exit_status}'}"
 
 
 class StopGateRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -185,7 +200,7 @@ class StopGateRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """
 
     step: int
-    outcome: Literal["passed", "returned", "asked", "unproven", "observed"]
+    outcome: Literal["passed", "own_check", "returned", "asked", "unproven", "observed"]
     results: tuple[CommandResult, ...] = ()
     claims: tuple[str, ...] = ()
     returns: int = 0

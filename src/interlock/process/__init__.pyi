@@ -1,6 +1,7 @@
 from .cgroup_hierarchy import PREFIX as PREFIX
 from .cgroup_hierarchy import read_mounts as read_mounts
 from .contained_start import Enclosure as Enclosure
+from .contained_start import isolated_words as isolated_words
 from .containment_check import abilities as abilities
 from .handle import ProcessId as ProcessId
 from .handle import TreeHandle as TreeHandle

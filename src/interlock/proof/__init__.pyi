@@ -18,3 +18,4 @@ from .outcomes import why_not_passed as why_not_passed
 from .trace_tests import TraceTests as TraceTests
 from .tracker import ChangedSince as ChangedSince
 from .tracker import ProofTracker as ProofTracker
+from .verdicts import covers as covers

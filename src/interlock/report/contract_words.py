@@ -38,6 +38,7 @@ def stop_gate_words(body: StopGateRecord) -> tuple[str, str]:
     what = failed.words if failed else ""
     title = {
         "passed": "done: " + ", ".join(result.words for result in body.results),
+        "own_check": "own check: " + ", ".join(result.words for result in body.results),
         "returned": f"not done: {what}; returned to the agent (attempt {body.returns})",
         "asked": "asked the agent to prove what it claims",
         "unproven": f"unproven: {what}",

@@ -1,4 +1,4 @@
-"""Runs the commands of `done_when` in the workspace, contained like the run, with a time limit."""
+"""Runs the commands of `done_when`, contained like the run, with a time limit, in the workspace or a copy of it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from ..core import pin_programs, verified
+from ..core import LINUX, pin_programs, verified
 from ..journal_records import CommandResult
+from ..process import isolated_words
 from ..redact import redact_text
 
 POLL_S = 0.5
@@ -31,47 +32,68 @@ def no_sandbox() -> tuple[tuple[str, ...], tuple[int, ...]]:
     return (), ()
 
 
+class PrivateCopy:
+    """A layer over the workspace: its upper folder, a work folder, and files outside that are hidden.
+
+    `prepared` are the paths that were put into the layer; `mounted` says whether a command has seen it.
+    """
+
+    def __init__(self, upper: Path, work: Path, hidden: tuple[str, ...]) -> None:
+        self.upper, self.work, self.hidden = upper, work, hidden
+        self.prepared: frozenset[str] = frozenset()
+        self.usable, self.mounted = LINUX, False
+
+
 class CheckRunner:
     """For one run. `enclose` returns the run's sandbox; commands are ended with the run."""
 
     def __init__(self, folder: str | None, timeout_s: float, has_ended: Callable[[], bool] = lambda: False) -> None:
         self.folder, self.timeout_s, self._has_ended = folder, timeout_s, has_ended
         self.enclose: SandboxBuilder = no_sandbox
-        pin_programs(SHELL)
+        pin_programs(SHELL, "find")
 
-    def run(self, commands: Iterable[str]) -> tuple[CommandResult, ...]:
-        """Run the commands, stopping at the first failure."""
-        results = []
+    def run(self, commands: Iterable[str], copy: PrivateCopy | None = None) -> Iterator[CommandResult]:
+        """Run the commands, stopping at the first failure; in a copy, until one cannot see it."""
         for command in commands:
-            results.append(self._run(command))
-            if not results[-1].passed:
-                break
-        return tuple(results)
+            if copy is not None and not copy.usable:
+                return
+            result = self._run(command, copy)
+            if copy is not None and not copy.mounted:
+                return
+            yield result
+            if not result.passed:
+                return
 
-    def _run(self, command: str) -> CommandResult:
+    def _run(self, command: str, copy: PrivateCopy | None) -> CommandResult:
         words, fds = self.enclose()
         begin = time.monotonic()
-        # Compiled files next to the sources may come from the agent: Python would run them instead of the sources.
+        reading, report = os.pipe()
+        words = (*words, SHELL, "-c", command)
+        if copy is not None and self.folder is not None:
+            above = (str(report), self.folder, str(copy.upper), str(copy.work))
+            words = (*isolated_words("private_mount"), *above, str(len(copy.hidden)), *copy.hidden, *words)
         import tempfile
 
-        with tempfile.TemporaryFile() as output, tempfile.TemporaryDirectory(prefix="interlock-check-") as caches:
+        with tempfile.TemporaryFile() as output, os.fdopen(reading, "rb") as said:
             try:
                 verified(SHELL)
                 process = subprocess.Popen(
-                    [*words, SHELL, "-c", command],
+                    words,
                     cwd=self.folder,
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
-                    env={**os.environ, "PYTHONPYCACHEPREFIX": caches},
-                    pass_fds=fds,
+                    pass_fds=(*fds, *((report,) if copy is not None else ())),
                     start_new_session=True,
                 )
             except OSError as error:
                 return CommandResult(command, why=f"could not be started: {error.strerror}")
             finally:
-                for fd in fds:
+                for fd in (*fds, report):
                     os.close(fd)
+            if copy is not None:
+                copy.mounted = said.readline() == b"mounted\n"
+                copy.usable = copy.mounted
             status, why = self._wait(process, begin + self.timeout_s)
             # Processes that it left running could write to files that were just checked.
             with suppress(ProcessLookupError, PermissionError):

@@ -49,14 +49,14 @@ class ContractEnforcer:
         self._approved: set[str] = set()
         self._open: set[str] = set()
 
-    def record_contract(self, setup: dict[str, str] | None = None) -> None:
+    def record_contract(self) -> None:
         """Record the contract at the start and whenever it changes."""
         contract = self._pipeline.context.contract
         if contract is not self._recorded and (contract or self._recorded is not None):
             self._recorded = contract
             none: Refs = {}
             refs = self._guard.part("contract", self.git.begin, none, contract)
-            self._run.record(ContractRecord(contract, setup or {}, refs))
+            self._run.record(ContractRecord(contract, refs=refs))
 
     def approve(self, step: Step, review: Review | None) -> None:
         """Note that a person allowed a call to change files that the contract does not list."""

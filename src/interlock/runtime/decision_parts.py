@@ -12,7 +12,7 @@ from ..detect import Detectors
 from ..intervene import BUILT_IN, ChangedSince
 from ..proof import ProofTracker
 from ..review import Reviewer, kind_of, rough_review
-from . import check_setup  # noqa: F401  whoever judges has it before an upgrade can replace it
+from . import clean_room  # noqa: F401  whoever judges has it before an upgrade can replace it
 from .fail_open import Guard
 from .pipeline_values import Plugins
 

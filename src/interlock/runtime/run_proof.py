@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import Literal
 
 from msgspec.structs import replace
 
 from ..core import CheckpointInfo, InterlockError, Step
 from ..journal_records import BreachRecord, ProofRecord, StopGateRecord, read_body
-from ..proof import ClaimVerdict, Source, TestFact
+from ..proof import ClaimVerdict, Source, TestFact, Verdict, covers
 from .decision_pipeline import DecisionPipeline
 from .fail_open import Guard
 from .pipeline_values import MEANWHILE
@@ -51,23 +53,41 @@ class RunProof:
             return
         found = self._guard.part("proof", self._settled if settled else self.now, None)
         if found is not None:
-            nothing: tuple[str, ...] = ()
-            kept = self._guard.part("journal", self.contract_lines, nothing)
-            self._guard.part("journal", self._record_if_new, None, replace(found, contract=kept, ending=ending))
+            nothing: tuple[Verdict | Literal[""], tuple[str, ...]] = ("", ())
+            run, kept = self._guard.part("journal", self.contract, nothing, found.tree)
+            found = replace(found, contract=kept, ending=ending, run=run)
+            self._guard.part("journal", self._record_if_new, None, found)
 
-    def contract_lines(self) -> tuple[str, ...]:
-        """The contract's results in the journal: the last checks, and every breach."""
+    def contract(self, tree: str = "") -> tuple[Verdict | Literal[""], tuple[str, ...]]:
+        """The verdict of `done_when` on a tree, and the contract's results in the journal: checks, and every breach."""
         self._run.journal.flush()
         checks: tuple[str, ...] = ()
+        run: Verdict | Literal[""] = ""
         breaches: dict[str, None] = {}
         with self._run.journal.reader() as journal:
             for record in journal.read(kinds=frozenset(("breach", "stop_gate"))):
                 body = read_body(record)
                 if isinstance(body, StopGateRecord) and body.results:
                     checks = tuple(result.words for result in body.results)
+                    passed = all(result.passed for result in body.results)
+                    proven = all(result.proves for result in body.results)
+                    run = "proven" if proven else "own_check" if passed else "contradicted"
+                    later = self._changed(body.tree, tree) if passed else ()
+                    if later:
+                        run = "stale"
+                        checks = (*checks, f"{', '.join(later[:3])} changed after these checks")
                 elif isinstance(body, BreachRecord):
                     breaches[f"{body.words} ({body.clause})"] = None
-        return (*checks, *breaches)
+        return run, (*checks, *breaches)
+
+    def _changed(self, before: str, tree: str) -> tuple[str, ...]:
+        """The files that checks depend on and that differ between two trees."""
+        if self._workspace is None or not before or not tree:
+            return ()
+        with suppress(InterlockError):
+            found = self._workspace.checkpoints.diff(before, tree)
+            return tuple(each.path for each in found if each.kind != "touched" and covers("tests", each.path))
+        return ()
 
     def _record_if_new(self, found: ProofRecord) -> None:
         said = (found.claims, found.tests, found.contract, found.ending)

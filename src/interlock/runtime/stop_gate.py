@@ -7,8 +7,9 @@ questioned once. Without a contract or claims, nothing happens.
 from __future__ import annotations
 
 import threading
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
@@ -25,6 +26,9 @@ from .directive_executor import DirectiveExecutor
 from .pipeline_values import AFTER_STEP, END_OF_TURN
 from .run import Run
 from .run_proof import RunProof, missing
+
+if TYPE_CHECKING:
+    from .clean_room import Around
 
 Action = Literal["pass", "return"]
 
@@ -65,13 +69,6 @@ class StopGate:
         self.failure = ""
         self._checked: tuple[str, tuple[CommandResult, ...]] | None = None
         self._asked: set[tuple[str, str]] = set()
-        commands = pipeline.context.contract.done_when
-        self.setup: dict[str, str] = {}
-        if commands:
-            # Imported here because it needs Python's parser, and most runs have no commands.
-            from .check_setup import read_setup
-
-            self.setup = read_setup(self.runner.folder, commands)
 
     def at_turn_end(self, said: str = "") -> GateAnswer:
         """The agent ends its turn with this message; returns what it still has to do, if anything."""
@@ -110,7 +107,7 @@ class StopGate:
         with self._turn:
             results, tree = self._check(commands)
             failed = _first_failure(results)
-            self._record("observed" if self._observe else "passed" if failed is None else "unproven", results, tree)
+            self._record("observed" if self._observe else _outcome(results), results, tree)
             if failed is None:
                 return ""
             self.failure = failed.words
@@ -126,11 +123,10 @@ class StopGate:
         return self._run.summary.steps
 
     def recall(self, journal: JournalReading) -> None:
-        """Restore a predecessor's state: its attempts, and the check setup at the start of the run."""
+        """Restore a predecessor's state: its attempts, and the repository at the start of the run."""
         for record in journal.read(kinds=frozenset(("contract", "stop_gate"))):
             body = read_body(record)
             if isinstance(body, ContractRecord):
-                self.setup = body.setup or self.setup
                 self._git.start = body.refs or self._git.start
             elif isinstance(body, StopGateRecord):
                 self.returns = body.returns
@@ -159,27 +155,36 @@ class StopGate:
         tree = self._tree()
         if self._checked is not None and self._is_same(self._checked[0], tree):
             return self._checked[1], tree
-        from .check_setup import changed_setup, read_setup
+        # Imported here because it needs Python's parser, and most runs have no commands.
+        from .clean_room import run_checks
 
-        changed = changed_setup(self.setup, read_setup(self.runner.folder, commands))
-        if changed and not any(name in self._pipeline.context.task for name in changed):
-            results: tuple[CommandResult, ...] = (
-                CommandResult(
-                    commands[0],
-                    why=f"proves nothing: {', '.join(changed)} decides what it runs, and changed during this run",
-                ),
-            )
-        else:
-            results = self.runner.run(commands)
+        results = run_checks(self.runner, commands, self._around(tree), self._frozen)
         now = self._tree(own=True)
         with self._lock:
             for result in results:
                 if not result.why:
-                    self._pipeline.proof.note_check(result.command, result.output, result.exit_status, now)
+                    own = f"left it as its own check: {'; '.join(result.own)}" if result.own else ""
+                    self._pipeline.proof.note_check(result.command, result.output, result.exit_status, now, own)
             if results and all(result.passed for result in results):
                 self._pipeline.finish_work([f"`{result.command}` passes" for result in results])
         self._checked = (now, results)
         return results, now
+
+    def _around(self, tree: str) -> Around | None:
+        """What the checks are compared with; None without checkpoints."""
+        with self._lock:
+            workspace, start = self._executor.workspace, self._checkpointing.start()
+            if workspace is None or start is None or not tree:
+                return None
+            from .clean_room import Around
+
+            began = workspace.checkpoints.get(start).time
+            return Around(workspace.checkpoints, start, tree, began, self._pipeline.context.task)
+
+    def _frozen(self) -> AbstractContextManager[object]:
+        """Freezes the run's processes meanwhile."""
+        processes = self._executor.processes
+        return processes.frozen() if processes is not None else nullcontext()
 
     def _is_same(self, before: str, tree: str) -> bool:
         """Whether two trees contain the same files."""
@@ -208,7 +213,7 @@ class StopGate:
         ]
         if not open_claims:
             if results:
-                self._record("passed", results, tree)
+                self._record(_outcome(results), results, tree)
             return PASS
         self._asked |= {(found.claim.kind, found.claim.subject) for found in open_claims}
         words = tuple(_claim_words(found) for found in open_claims)
@@ -217,7 +222,7 @@ class StopGate:
 
     def _record(
         self,
-        outcome: Literal["passed", "returned", "asked", "unproven", "observed"],
+        outcome: Literal["passed", "own_check", "returned", "asked", "unproven", "observed"],
         results: tuple[CommandResult, ...],
         tree: str,
         claims: tuple[str, ...] = (),
@@ -227,6 +232,12 @@ class StopGate:
                 step=self._step, outcome=outcome, results=results, claims=claims, returns=self.returns, tree=tree
             )
         )
+
+
+def _outcome(results: tuple[CommandResult, ...]) -> Literal["passed", "own_check", "unproven"]:
+    if all(result.proves for result in results):
+        return "passed"
+    return "own_check" if all(result.passed for result in results) else "unproven"
 
 
 def _first_failure(results: tuple[CommandResult, ...]) -> CommandResult | None:

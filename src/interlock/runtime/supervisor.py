@@ -317,7 +317,7 @@ class Supervisor(StepClient):
 
     def record_contract(self) -> None:
         """Record the run's contract."""
-        self._guard.part("journal", self._enforcer.record_contract, None, self.stop_gate.setup)
+        self._guard.part("journal", self._enforcer.record_contract, None)
 
     def finish(self, status: Status, reason: str, message: str) -> None:
         """The agent has ended by itself; if it was stopped, wait for that end, which takes precedence.

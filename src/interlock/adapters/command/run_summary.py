@@ -35,7 +35,7 @@ def summarize(
         run.journal.flush()
     contract: tuple[str, ...] = ()
     with contextlib.suppress(InterlockError):
-        contract = supervisor.proof.contract_lines()
+        contract = supervisor.proof.contract()[1]
     summary, tree = run.summary, held.tree
     pids = tree.pids() if tree is not None and tree.alive() else ()
     journal = _journal(supervisor)
