@@ -38,40 +38,22 @@ FAILING = Did("bash", "1 failed, 3 passed", {"command": "pytest -q"}, exit_code=
 PASSING = Did("bash", "4 passed", {"command": "pytest -q"}, exit_code=0)
 
 
-def test_tests_said_to_pass_that_failed_are_a_contradiction() -> None:
-    claims = [said(10, "All tests pass now."), said(12, "The tests are passing, so I am done.")]
-    assert kinds([*steps([FAILING]), *claims]) == ["hallucination"]
-    assert kinds([*steps([FAILING, PASSING]), *claims]) == []
+def absent(claims: list[Step], *, before: list[Step] = []) -> list[str]:  # noqa: B006
+    """The findings where none of the files that the agent says it wrote are on the disk."""
+    detectors = Detectors()
+    found = [issue for step in before for issue in detectors.observe(Seen(step))]
+    for step, path in zip(claims, ("report.md", "notes.md"), strict=True):
+        found += detectors.observe(Seen(step, absent=(path,)))
+    return [issue.type for issue in found]
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["Let's make sure that all tests pass.", "All tests should pass now.", "Once the tests pass, I will commit."],
-)
-def test_hoping_that_tests_pass_is_no_claim(text: str) -> None:
-    assert kinds([*steps([FAILING]), said(10, text), said(12, text)]) == []
-
-
-def test_files_said_to_be_written_that_were_not_are_contradictions() -> None:
+def test_files_said_to_be_written_that_are_not_on_the_disk_are_contradictions() -> None:
     claims = [said(10, "I have created the file `report.md`."), said(12, "I've updated `notes.md` too.")]
     wrote = [Did("write_file", "ok", {"path": "out/report.md"}), Did("write_file", "ok", {"path": "out/notes.md"})]
-    assert kinds(claims) == ["hallucination"]
-    assert kinds([*steps(wrote), *claims]) == []
-
-
-def test_what_a_subagent_did_bears_its_parent_out() -> None:
-    claims = [
-        said(20, "I have created the file `report.md`, all tests pass."),
-        said(22, "I've updated `notes.md` too."),
-    ]
-    work = [
-        FAILING,
-        Did("write_file", "ok", {"path": "report.md"}),
-        Did("write_file", "ok", {"path": "notes.md"}),
-        PASSING,
-    ]
-    assert kinds([*steps(work, agent="helper"), *claims]) == []
-    assert kinds([*steps(work[:1], agent="helper"), *claims]) == ["hallucination"]
+    assert absent(claims) == ["hallucination"]
+    assert absent(claims, before=steps(wrote)) == [], "a call named them: they may have been removed again"
+    assert absent(claims, before=steps(wrote, agent="helper")) == [], "a subagent wrote them"
+    assert kinds(claims) == [], "nobody looked at the disk"
 
 
 def test_a_script_that_is_run_again_while_its_import_is_mended_makes_nothing_up() -> None:

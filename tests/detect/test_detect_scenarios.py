@@ -180,11 +180,6 @@ def test_an_answer_where_the_plan_says_to_look_it_up() -> None:
     assert {issue.severity for issue in found} <= {"low"}
 
 
-def test_tests_said_to_have_been_run_where_nothing_was() -> None:
-    claims = [said(2 * n, text) for n, text in enumerate(("I ran the tests.", "I have run all the tests again."))]
-    assert set(kinds(claims)) <= {"hallucination"}
-
-
 def spent(costs: list[float], *, dollars: bool = False) -> list[Step]:
     calls = [Did("bash", f"result{n}", {"command": f"build part{n}"}, exit_code=0) for n in range(len(costs))]
     usages = [Usage(cost_usd=cost) if dollars else Usage(input_tokens=int(cost)) for cost in costs]

@@ -121,8 +121,11 @@ def test_garbled_calls_are_told_with_what_is_wrong_with_them() -> None:
 
 
 def test_calls_that_bring_nothing_at_all_are_no_progress_whatever_they_name() -> None:
-    calls = [Did("Bash", "(Bash completed with no output)", {"command": f"inspect-{n} --thing{n}"}) for n in range(8)]
+    silent = "(Bash completed with no output)"
+    calls = [Did("Bash", silent, {"command": f"cal | awk '/thing{n}/'"}) for n in range(8)]
     assert first_alarm(calls, "resource_spiral") is not None
+    acts = [Did("Bash", silent, {"command": f"psql -qc 'UPDATE t{n} SET a=1 WHERE id={n}'"}) for n in range(8)]
+    assert first_alarm(acts, "resource_spiral") is None, "what acts elsewhere prints nothing where all is well"
     found = [Did("Bash", f"thing {n} has value {n * n}", {"command": f"inspect-{n} --thing{n}"}) for n in range(8)]
     assert first_alarm(found, "resource_spiral") is None
 

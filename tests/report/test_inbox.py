@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from interlock.config import Config
 from interlock.config.schema import Budget
-from interlock.core import BadInput, Hold, InvalidState, Liveness, NotFound, RunSpec, Usage
+from interlock.core import BadInput, Hold, InvalidState, Issue, Liveness, NotFound, RunSpec, Usage
 from interlock.journal import Store
 from interlock.journal_records import TamperRecord
 from interlock.link.requests import Runs
@@ -240,3 +240,13 @@ def test_two_people_who_dismiss_at_once_dismiss_both(store: Store) -> None:
     for thread in threads:
         thread.join()
     assert sorted(read_dismissed(store)) == sorted(item.id for item in items)
+
+
+def test_a_run_that_waits_for_long_is_one_item_until_what_it_waits_for_moves(store: Store) -> None:
+    said = Issue(id="long_wait:9:1", type="long_wait", step=9, description="Nothing has moved for 30 minutes.")
+    with Run.create(RunSpec(run_id="waits", name="waits", adapter="process"), store) as run:
+        run.append([said], changes={"last_issue": "long_wait", "stuck": "kubectl get pods"})
+        item = only(store, "waits")
+        assert item.text == said.description and [answer.name for answer in item.answers] == ["cancel", "dismiss"]
+        run.append([], changes={"stuck": ""})
+        assert not [item for item in read_inbox(store) if item.kind == "waits"]

@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Struct, field
 
 from ..core import ASSUMED_SECONDS, Step, from_msgpack, read_time_out
-from ..proof import tests
 from .completed_call import CompletedCall, PendingCall, read_call, read_result
 from .effect import wrote
 from .failure import TIMED_OUT, mask_numbers, read_failure, read_report
@@ -174,8 +173,9 @@ class AgentHistory:
             turn.error, turn.failure = fingerprint(message), fingerprint(mask_numbers(message))
             turn.message = message.decode("utf-8", "replace")
             turn.place, turn.failures, turn.passes, turn.failing = read_report(bounded(step.content))
-        # A batch over many files prints nothing where all is well.
-        silent = result.empty and not turn.wrote and not (turn.target and turn.paths)
+        # A batch over many files prints nothing where all is well; so does what acts elsewhere.
+        acts = turn.paths or any(effect.verb != "read" for effect in turn.effects)
+        silent = result.empty and not turn.wrote and not (turn.target and acts)
         past.empty = past.empty + 1 if silent else 0
         turn.gain = past.progressed = past.empty < EMPTY and gained(turn, past.turns, past.knowledge)
         past.informed += turn.taught and turn.effect != "answer"
@@ -206,7 +206,7 @@ FILES = 256
 
 
 class RunActivity(Struct):
-    """Files written, files only read, whether anything was run, and the step at which tests last failed.
+    """Files written and files only read.
 
     `created` are paths that the run made itself, `looked` those that it read, as far as readings name them.
     """
@@ -215,8 +215,6 @@ class RunActivity(Struct):
     read: dict[str, None] = field(default_factory=dict)
     created: list[str] = field(default_factory=list)
     looked: list[str] = field(default_factory=list)
-    ran: bool = False
-    failing: int | None = None
 
     def record(self, turn: CompletedCall) -> None:
         """Record one turn."""
@@ -231,11 +229,6 @@ class RunActivity(Struct):
                 self.read[file_name(path)] = None
             while len(self.read) > FILES:
                 del self.read[next(iter(self.read))]
-        testing = tests(turn.words)
-        if testing or turn.effect == "run":
-            self.ran = True
-        if testing and turn.effect in ("run", "write"):
-            self.failing = turn.step if turn.failed else None
 
 
 def file_name(path: str) -> str:

@@ -61,7 +61,6 @@ _HEADING = re.compile(rb"([=_*#-])\1{2}.*\1{3}")
 _DRAWN = re.compile(rb"([=_*#-])\1{3,}")
 _RULED = (b"===", b"___", b"***", b"###", b"---")
 _LINES = (b"====", b"____", b"****", b"####", b"----")
-_BRACES = re.compile(rb"\{[^{}]*\}")
 
 
 _HARNESS = re2.compile(
@@ -187,8 +186,6 @@ def _masked(message: bytes, asked: bytes, script: bool) -> bytes:
         piece = found[0].strip(b"'\"`")
         return b"~" if piece in asked and not (script and b"/" not in piece) else found[0]
 
-    if message.find(b"{") >= 0:
-        message = _BRACES.sub(b"~", _BRACES.sub(b"~", message))
     message = _pieces(message).sub(mask, message)
     if not script:
         if has_any(message, _QUOTES):

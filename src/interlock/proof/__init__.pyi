@@ -1,8 +1,5 @@
 from .claims import claimed_files as claimed_files
-from .claims import claims_pass as claims_pass
-from .claims import claims_ran as claims_ran
 from .claims import read_claims as read_claims
-from .claims import tests as tests
 from .honesty import compare_tests as compare_tests
 from .honesty import is_checked_by as is_checked_by
 from .honesty import is_test as is_test

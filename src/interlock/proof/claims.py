@@ -294,27 +294,6 @@ def _sentences(text: str) -> Iterator[str]:
             yield part.strip()[:SENTENCE]
 
 
-_RAN = late_pattern(
-    r"(?i)\bI(?:'ve| have)?\s+(?:already\s+)?(?:ran|run|executed)\s+(?:the |all |our )?(?:\w+\s+)?tests?\b"
-)
-_TEST_WORDS = frozenset((b"pytest", b"unittest", b"tox", b"jest", b"vitest", b"ctest", b"runtests", b"test", b"tests"))
-
-
-def claims_pass(text: str) -> bool:
-    """Whether a text says, without an if or a should, that tests pass."""
-    return "test" in text and any(claim.kind == "tests" for claim in read_claims(text))
-
-
-def claims_ran(text: str) -> bool:
-    """Whether a text says that tests were run."""
-    return "test" in text and _RAN.search(text[:READ]) is not None
-
-
 def claimed_files(text: str) -> list[str]:
     """The files that a text says were written."""
     return _FILE.findall(text[:READ]) if "`" in text or "'" in text or '"' in text else []
-
-
-def tests(asked: set[bytes]) -> bool:
-    """Whether a call runs tests, judging by its words."""
-    return not asked.isdisjoint(_TEST_WORDS)

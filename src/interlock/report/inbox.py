@@ -14,9 +14,9 @@ import msgspec
 from msgspec import Struct
 
 from ..control import State, Waiting, decode_current, new_request
-from ..core import ENDED, BadInput, InterlockError, InvalidState, NotFound, from_json, read_small
+from ..core import ENDED, LONG_WAIT, BadInput, InterlockError, InvalidState, Issue, NotFound, from_json, read_small
 from ..journal import JournalReader, RunFolder, RunSummary, Store, locked, write_durably
-from ..journal_records import read_body
+from ..journal_records import RecordBody, read_body
 from ..link import Notice, Runs
 from ..runtime import Incidents, abort, read_incidents
 from .run_ending import read_ending
@@ -152,6 +152,15 @@ def _liveness(seen: _RunState) -> Iterator[InboxItem]:
         yield seen.item("parked", doing.since, doing.since, "Parked until you resume it", why, *seen.control(resumed))
 
 
+def _long_waits(seen: _RunState) -> Iterator[InboxItem]:
+    if seen.run.last_issue != LONG_WAIT or not seen.run.stuck or seen.run.status in ENDED:
+        return
+    said = _last(seen.folder, "issue")
+    which, text = (said.id, said.description) if isinstance(said, Issue) else ("", seen.run.stuck)
+    cancel = seen.control()[1]
+    yield seen.item("waits", which, seen.run.updated, "Has waited for a long time", text, cancel, seen.dismiss)
+
+
 def _incidents(seen: _RunState) -> Iterator[InboxItem]:
     if seen.run.reason != "EMERGENCY_STOP":
         return
@@ -219,6 +228,7 @@ KINDS: dict[str, Callable[[_RunState], Iterator[InboxItem]]] = {
     "approval": _approvals,
     "hold": _holds,
     "liveness": _liveness,
+    "waits": _long_waits,
     "incident": _incidents,
     "tampering": _tampering,
     "ended": _ended,
@@ -296,13 +306,18 @@ def dismiss(store: Store, item: InboxItem) -> None:
 
 
 def _waiting(folder: RunFolder) -> Waiting | None:
+    state = _last(folder, "state")
+    return state.waiting if isinstance(state, State) else None
+
+
+def _last(folder: RunFolder, kind: str) -> RecordBody | None:
+    """The newest record of a kind; None without one, or on another machine."""
     try:
         with JournalReader.open(folder) as reader:
-            last = reader.last("state")
+            last = reader.last(kind)
     except InterlockError:
         return None
-    state = read_body(last) if last is not None else None
-    return state.waiting if isinstance(state, State) else None
+    return read_body(last) if last is not None else None
 
 
 class Answered(Struct, frozen=True):

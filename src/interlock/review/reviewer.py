@@ -47,8 +47,6 @@ WARMING = (
 )
 """Commands of the usual kinds."""
 
-WRITES = ("create", "modify", "delete")
-
 CallCheck = Callable[[Tool, Callable[[str], str | None] | None], Rule | None]
 """An additional check of a call, given what earlier steps wrote: returns the rule that it breaks, if any."""
 
@@ -117,7 +115,7 @@ class Reviewer:
         sign = signature(tool)
         failures, repeats = state.failures.get(sign, 0), state.recent.get(sign, 0)
         outside = self._expected.is_outside(judged.commands)
-        self._expect(step, sign, action in WRITES)
+        self._expect(step, sign, action != "read")
         judged = self._mind_untrusted(step, call, judged, action, outside)
         broken = self.check(tool, self._written if state.memory.files else None) if self.check is not None else None
         if broken is not None:
@@ -141,7 +139,7 @@ class Reviewer:
             judge_script(read_text(text, self._workspace), self._workspace, self._rules)
 
     def observe(self, step: Step) -> None:
-        """Learn from a result: a failure is counted, a success clears its count, a successful write all counts."""
+        """Learn from a result: a failure is counted, a success clears its count, one that may change something all."""
         if step.kind != "tool_result" or step.origin != "agent":
             return
         taken = self._pop_call(step)

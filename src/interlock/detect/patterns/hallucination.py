@@ -1,4 +1,4 @@
-"""Hallucination: statements of the agent that the trace contradicts."""
+"""Hallucination: files that are said to be written and are not on the disk; as notes, answers without a look-up."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
-from ...core import Issue, Seen, Step
-from ...proof import claimed_files, claims_pass, claims_ran
+from ...core import Issue, Seen
 from ..agent_history import file_name, push
 from ..detector import Setting, StatefulDetector
 from ..fingerprint import words
@@ -24,7 +23,7 @@ class Contradictions(Struct):
 
 
 class Hallucination(StatefulDetector[Contradictions]):
-    """Collects contradictions; two raise an alarm. An answer without a basis counts as two."""
+    """Collects contradictions; two raise an alarm."""
 
     type = "hallucination"
     kinds = frozenset(("tool_call", "message"))
@@ -40,20 +39,12 @@ class Hallucination(StatefulDetector[Contradictions]):
             unfounded = self._answer(step.index)
             if unfounded:
                 return unfounded
-        return self._tell(step.index) if step.content and self._said(step, seen.absent) else ()
-
-    def _said(self, step: Step, absent: tuple[str, ...] | None) -> bool:
-        """Whether the run contradicts a statement of the agent; if so, note it."""
-        done = self.history.ledger
-        if done.failing is not None and claims_pass(step.content):
-            return self._note(step.index, f"tests are said to pass, but they failed at step {done.failing}")
-        if not done.ran and claims_ran(step.content):
-            return self._note(step.index, "tests are said to have been run, but nothing was run")
-        for path in claimed_files(step.content):
-            there = absent is not None and path not in absent
-            if not there and not self._called(path):
-                return self._note(step.index, f"{path} is said to have been written, but it was not")
-        return False
+        # A file that a call named may have been removed again.
+        lost = next((path for path in seen.absent or () if not self._called(path)), None)
+        if lost is None:
+            return ()
+        push(self.state.found, (step.index, f"{lost} is said to have been written, but it was not"), FOUND)
+        return self._tell(step.index)
 
     def _answer(self, step: int) -> tuple[Issue, ...]:
         """An answer that relies on a lookup which never happened."""
@@ -91,10 +82,6 @@ class Hallucination(StatefulDetector[Contradictions]):
                 details={"contradictions": [what for _, what in found]},
             ),
         )
-
-    def _note(self, step: int, what: str) -> bool:
-        push(self.state.found, (step, what), FOUND)
-        return True
 
     def _called(self, path: str) -> bool:
         """Whether a call named this file or wrote it; one in the same message counts as well."""

@@ -45,6 +45,8 @@ class LongWait(StatefulDetector[Waits]):
     def observe(self, seen: Seen) -> Iterable[Issue]:
         turn = self.history.turn
         if turn is None or not turn.waiting:
+            if turn is not None and turn.gain:
+                self.state.waits.clear()  # work goes on meanwhile
             return ()
         name = " ".join((turn.program or turn.tool, *turn.targets))
         wait = self._wait(name, turn)
@@ -71,7 +73,10 @@ class LongWait(StatefulDetector[Waits]):
         """The wait that this turn belongs to; an answer that moves on restarts it."""
         waits = self.state.waits
         wait = waits.pop(name, None)
-        if wait is None or wait.moved != turn.moved:
+        if wait is not None and wait.moved != turn.moved:
+            waits.clear()
+            wait = None
+        if wait is None:
             wait = Wait(turn.time, turn.time + self.tuning.waiting_seconds, turn.moved)
         waits[name] = wait
         if len(waits) > WAITS:

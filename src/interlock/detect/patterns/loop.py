@@ -24,6 +24,8 @@ QUOTED = 80
 
 NAMES = 64
 """Failing tests remembered of a check."""
+OUTCOMES = 64
+"""Results remembered, to tell those that are new."""
 CHECKS = 16
 """Failing checks tracked at once."""
 
@@ -59,6 +61,7 @@ class Rounds(Struct):
     passed: dict[int, int] = field(default_factory=dict)
     answered: int = -1
     refused: dict[int, Recurrence] = field(default_factory=dict)
+    outcomes: list[int] = field(default_factory=list)
 
 
 class Loop(StatefulDetector[Rounds]):
@@ -121,7 +124,10 @@ class Loop(StatefulDetector[Rounds]):
                 thread.rounds += state.gains == thread.gains
         thread.add(turn.step, turn.batch)
         if not known:
-            state.fresh += 1
+            # What brings something new is progress; what fails or brings nothing is noise.
+            new = turn.gain and not turn.failed and turn.outcome not in state.outcomes
+            state.fresh += tuning.loop_noise + 1 if new else 1
+            push(state.outcomes, turn.outcome, OUTCOMES)
             # A write identical to an earlier one changes nothing.
             state.writes += turn.wrote
             state.gains += turn.taught and not turn.wrote

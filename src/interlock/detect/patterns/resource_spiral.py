@@ -116,7 +116,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
             for one in self.history.turns[-2 : -2 - tuning.query_window : -1]
             if one.query and one.tool == turn.tool and one.asked >= since and one.batch != turn.batch
         ]
-        likeness = [(one.step, alike(one.words, turn.words)) for one in asked]
+        likeness = [(one.step, alike(one.words, turn.words)) for one in asked if not _differ(one.words, turn.words)]
         steps = [turn.step] + [step for step, share in likeness if share >= tuning.query_alike]
         severity = tuning.severity(len(steps))
         if severity is None and turn.news <= tuning.query_stale:
@@ -225,6 +225,12 @@ class ResourceSpiral(StatefulDetector[Spending]):
             return False
         last = calls[-1][unit]
         return last > 2 * median(call[unit] for call in calls) or last >= FAR * stuck.level
+
+
+def _differ(one: set[bytes], other: set[bytes]) -> bool:
+    """Whether two questions name other numbers: the year before is another question."""
+    numbers, others = ({word for word in said if word.isdigit()} for said in (one, other))
+    return bool(numbers and others) and numbers.isdisjoint(others)
 
 
 detector = ResourceSpiral
