@@ -145,3 +145,12 @@ def test_an_emergency_stop_ends_the_run_and_leaves_no_process(place_for: MakePla
     assert place.processes() == []
     assert told["incident_id"]
     assert len(place.steps("tool_call")) < 10
+
+
+def test_an_agent_told_about_the_limits_goes_on_inside_and_the_person_sees_what_to_allow(place_for: MakePlace) -> None:
+    place = place_for(turns(run("echo x > ~/notes.txt"), run("echo x > notes.txt"), "Finished."))
+    status, out, err = place.run_agent()
+    assert status == 0, (out, err)
+    assert not (place.home / "notes.txt").exists() and (place.workspace / "notes.txt").read_text() == "x\n"
+    assert "keeps writes inside" in "".join(request.text for request in place.model.asked)
+    assert b"refused outside the workspace: ~/notes.txt (once); allow: --write ~/notes.txt" in err

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -249,3 +251,60 @@ def test_root_in_a_container_or_ci_writes_everywhere(monkeypatch: pytest.MonkeyP
     assert unlimited_because(Config(contain=Contain(files="workspace")), "codex") == ""
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert unlimited_because(Config(), "codex") == ""
+
+
+TELLING = """
+import json, subprocess, sys
+sys.path[:0] = sys.argv[1].split(":")
+from interlock.adapters.command import Steps
+steps = Steps()
+for command in json.loads(sys.argv[2]):
+    answer = steps.before("bash", {"command": command})
+    if answer["action"] == "proceed":
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+        answer = steps.after(done.stderr, exit_code=done.returncode)
+    print(json.dumps([command, answer.get("action"), answer.get("reason", ""), [one["content"] for one in answer.get("messages", ())]]))
+"""
+
+
+def told(agent: Home, *commands: str) -> tuple[list[tuple[str, str, str, list[str]]], str]:
+    """What an agent that runs these commands gets as answers; and all output."""
+    (agent.workspace / "agent.py").write_text(TELLING)
+    words = [sys.executable, "agent.py", agent.environment["PYTHONPATH"], json.dumps(commands)]
+    status, out = agent.run(shlex.join(words), "--task", "Tidy up.")
+    assert status == 0, out
+    return [tuple(json.loads(line)) for line in out.splitlines() if line.startswith('["')], out  # type: ignore[misc]
+
+
+@guarded
+def test_a_call_that_plainly_writes_outside_is_refused_before_it_runs_in_words_that_lead_on(agent: Home) -> None:
+    (agent.home / ".config/foo").mkdir()
+    answers, out = told(
+        agent,
+        "echo x > ~/.config/foo/a.conf",
+        "echo x > ../outside.txt",
+        "git config --global a.b c",
+        "echo x > inside",
+    )
+    assert [action for _, action, _, _ in answers] == ["deny", "deny", "proceed", "proceed"], answers
+    assert "keeps writes inside ~/p;" in answers[0][2] and "--write ~/.config/foo" in answers[0][2]
+    assert "without --global" in "".join(answers[2][3])
+    assert "refused outside the workspace: " in out and "~/.config/foo (once)" in out and "--write ~/.config/foo" in out
+    assert (agent.workspace / "inside").exists() and not (agent.home / "outside.txt").exists()
+
+
+@guarded
+def test_what_the_kernel_refuses_is_explained_once_for_each_place_and_counted(agent: Home) -> None:
+    hidden = "python3 -c \"import os; open(os.environ['HO' + 'ME'] + '/Documents/{}', 'w')\""
+    answers, out = told(agent, hidden.format("a"), hidden.format("b"), "python3 -c \"open('fine', 'w')\"")
+    said = [messages for _, _, _, messages in answers]
+    assert "~/Documents/a is outside" in "".join(said[0]) and "--write ~/Documents" in "".join(said[0])
+    assert not any("is outside" in one for one in said[1] + said[2])
+    assert "~/Documents (2 times); allow: --write ~/Documents" in out
+
+
+@guarded
+def test_histories_are_refused_quietly(agent: Home) -> None:
+    (agent.home / ".bash_history").touch()
+    answers, out = told(agent, "python3 -c \"import os; open(os.environ['HO' + 'ME'] + '/.bash_history', 'a')\"")
+    assert not answers[0][3] and "refused" not in out

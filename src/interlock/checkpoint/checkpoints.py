@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -17,15 +18,16 @@ from .change import Change
 from .change_watcher import FITTING, ChangeWatcher
 from .comparison import Comparison, read_index
 from .entry import state_of
-from .locations import default_store, file_system_of, inside, refuse_missing, refuse_unfit, resolved, store_of
+from .large_files import LARGE
+from .locations import DEEPEST, default_store, file_system_of, inside, refuse_missing, refuse_unfit, resolved, store_of
 from .lock import WAIT_S, Busy, Holder, WorkspaceLock, find_holder, find_overlap, in_use, operation
 from .plan import SINCE, KnownTree, OwnChanges, RestorePlan
 from .restore_record import Restoration, last_done, unfinished
 from .rollback import Restored, Rollback
-from .scan import without_gc
+from .scan import DENIED, without_gc
 from .snapshot import Progress, Snapshots
-from .staging import Contents, set_file, write_out
-from .store import CheckpointStore
+from .staging import Contents, give_rights, remove_file, set_file, write_out
+from .store import CheckpointStore, NoSpace
 from .sweep import Sweep, Swept
 
 Freeze = Callable[[], AbstractContextManager[object]]
@@ -256,7 +258,7 @@ class Checkpoints:
                 cause="safety",
                 run_id=self.run_id,
             )
-            saved = self._snapshots.create(safety)
+            saved = self._make_room(then, None if force else own_changes, lambda: self._make_readable(then, safety))
             return self._rollback.run(
                 target.id, saved.id, then, scope, own_changes, force=force, progress=progress, folders=folders,
                 undoes=cause == "undo",
@@ -365,9 +367,41 @@ class Checkpoints:
         states = {path: state_of(step.b) for path, step in last.body.differences().items()}
         return last, OwnChanges(states, SINCE, self._comparison.is_same_index)
 
+    def _make_readable(self, then: KnownTree, safety: CheckpointInfo) -> CheckpointInfo:
+        """Save the workspace as it is. What the run has made unreadable gets its rights back first."""
+        saved = self._snapshots.create(safety)
+        for _ in range(DEEPEST):
+            denied = [path for path, why in self._snapshots.newest().uncovered.items() if why == DENIED]
+            with self._snapshots.root() as root:
+                if not sum(give_rights(root, path, then.tree.get(path)) for path in denied):
+                    break
+            saved = self._snapshots.create(safety)
+        return saved
+
+    def _make_room(self, then: KnownTree, own: OwnChanges | None, save: Callable[[], CheckpointInfo]) -> CheckpointInfo:
+        """Save the workspace as it is; if the disk is full, without the largest files that the run has made."""
+        with suppress(NoSpace):
+            return save()
+        self._store.drop_ballast()
+        now = self._snapshots.scan_now()
+        new = [(entry.size, path) for path, entry in now.tree.below("") if then.tree.get(path) is None]
+        with self._snapshots.root() as root:
+            for size, path in sorted(new, reverse=True):
+                if size < LARGE or not (own is None or own.covers(path, now.tree.get(path))):
+                    continue
+                remove_file(root, path)
+                with suppress(NoSpace):
+                    return save()
+        return save()
+
     def _ensure_workspace(self, then: KnownTree) -> None:
         """Create a workspace again that was deleted as a whole: empty, with the owner and mode that it had."""
-        if then.tree.root is None or os.path.lexists(self.workspace):
+        if then.tree.root is None:
+            return
+        if os.path.lexists(self.workspace):
+            found = self.workspace.lstat()
+            if found.st_mode & 0o700 != 0o700 and found.st_uid == os.geteuid():
+                self.workspace.chmod(stat.S_IMODE(then.tree.root.mode), follow_symlinks=False)
             return
         self.workspace.parent.mkdir(parents=True, exist_ok=True)
         self.workspace.mkdir(mode=0o700)

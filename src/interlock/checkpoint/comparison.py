@@ -6,11 +6,14 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
+from msgspec.structs import replace
+
 from ..core import CheckpointInfo, InvalidState
 from .change import Change, Difference, differences
 from .entry import TreeEntry
 from .large_files import LARGE
 from .plan import KnownTree
+from .scan import DENIED
 from .snapshot import Snapshots
 from .staging import Contents
 from .store import CheckpointStore
@@ -87,7 +90,19 @@ class Comparison:
                 return []
             after = self._snapshots.moment(last)
         before = self._snapshots.moment(first)
-        return sorted(differences(before.tree, after.tree), key=lambda difference: difference.path)
+        denied = {path for path, why in after.uncovered.items() if why == DENIED}
+        found = [one for one in differences(before.tree, after.tree) if not denied or not _is_within(one.path, denied)]
+        # What may not be read is not gone: its rights changed.
+        found += [Difference(path, entry, _unreadable(entry)) for path in denied if (entry := before.tree.get(path))]
+        return sorted(found, key=lambda difference: difference.path)
+
+
+def _is_within(path: str, folders: set[str]) -> bool:
+    return path in folders or any(path[:at] in folders for at, sign in enumerate(path) if sign == "/")
+
+
+def _unreadable(entry: TreeEntry) -> TreeEntry:
+    return replace(entry, mode=entry.mode & ~0o777)
 
 
 LARGEST = 1024 * 1024

@@ -27,6 +27,7 @@ FRESH_NS = 20_000_000
 CHANGED = "changed while it was read"
 DENIED = "no permission to read"
 MOUNTED = "mounted from elsewhere"
+ELSEWHERE = "another file system"
 
 
 FEW_NAMES = 3
@@ -324,8 +325,9 @@ class WorkspaceScanner:
             self._mark_uncovered(path, special(found.st_mode) or "neither file, folder nor link")
         elif self._policy.excludes(path):
             self._mark_uncovered(path, EXCLUDED)
-        elif found.st_dev != self._device:
-            self._mark_uncovered(path, "another file system")
+        elif found.st_dev != self._device and kind == stat.S_IFDIR:
+            # In an overlay of two file systems each file tells its own: what is mounted here tells the mount table.
+            self._mark_uncovered(path, ELSEWHERE)
         elif path in self._mounts:
             self._mark_uncovered(path, MOUNTED)
         elif kind == stat.S_IFDIR:

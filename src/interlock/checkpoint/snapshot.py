@@ -22,7 +22,7 @@ from .history import SHOWN, CheckpointHistory
 from .locations import ExclusionPolicy, mounts_inside
 from .packs import PackWriter
 from .plan import KnownTree
-from .scan import Scan, ScanBudget, WorkspaceScanner, nothing_left
+from .scan import ELSEWHERE, MOUNTED, Scan, ScanBudget, WorkspaceScanner, nothing_left
 from .store import CheckpointStore, no_space
 from .tree import Delta, WorkspaceTree, join, printable
 
@@ -105,6 +105,12 @@ class Snapshots:
                 self._apply_scan(scan)
                 if own and anew:
                     mine = [(difference.path, difference.b) for difference in differences(before, self._tree)]
+                if not self._tree.files and {ELSEWHERE, MOUNTED} & {*self._uncovered.values()}:
+                    raise InvalidState(
+                        "a checkpoint would be empty: everything in the workspace is on another file system",
+                        where=self._workspace,
+                        todo="Use a folder on the file system itself as the workspace",
+                    )
                 info = self._describe(info, scan)
                 with self._store.transaction():
                     writer.record()

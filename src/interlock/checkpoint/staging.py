@@ -146,6 +146,35 @@ def write_out(tree: WorkspaceTree, paths: Iterable[str], contents: Contents, fol
                 set_file(out, entry, keep_times=True)
 
 
+def give_rights(root: int, path: str, entry: TreeEntry | None) -> bool:
+    """Make a file or folder of ours readable again, with the mode of this entry if there is one; whether that helped.
+
+    A file with a second name may also be outside the workspace: never change it.
+    """
+    folder, _, name = path.rpartition("/")
+    with suppress(OSError), Descent(root) as descent:
+        fd = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=descent.folder(folder))
+        try:
+            found = os.fstat(fd)
+            kind = stat.S_IFMT(found.st_mode)
+            usual = found.st_mode | (0o700 if kind == stat.S_IFDIR else 0o600)
+            mode = entry.mode if entry is not None and stat.S_IFMT(entry.mode) == kind else usual
+            own = kind == stat.S_IFDIR or (kind == stat.S_IFREG and found.st_nlink == 1)
+            if own and mode != found.st_mode and os.geteuid() == found.st_uid:
+                os.chmod(f"/proc/self/fd/{fd}", stat.S_IMODE(mode))  # noqa: PTH101  a descriptor that only names it
+                return True
+        finally:
+            os.close(fd)
+    return False
+
+
+def remove_file(root: int, path: str) -> None:
+    """Remove a file of a workspace."""
+    folder, _, name = path.rpartition("/")
+    with suppress(OSError), Descent(root) as descent:
+        os.unlink(name, dir_fd=descent.folder(folder))
+
+
 CACHED = 8
 """Unpacked frames to keep: files that were saved together are read together."""
 

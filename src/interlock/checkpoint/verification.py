@@ -54,6 +54,9 @@ class RestoreVerification:
     def _check_paths(self, root: int, paths: Iterable[str]) -> None:
         with Descent(root, apart=True) as descent:
             for path in sorted(paths):
+                if not path:
+                    self._check_root(os.fstat(root))
+                    continue
                 folder, _, name = path.rpartition("/")
                 if folder not in self._expected.folders:
                     continue
@@ -71,6 +74,8 @@ class RestoreVerification:
         expected, written = self._expected.folders, self._written
         touched = {path.rpartition("/")[0] for path in written}
         waiting = [""]
+        if "" in written:
+            self._check_root(os.fstat(root))
         with Descent(root) as descent:
             while waiting:
                 here = waiting.pop()
@@ -98,6 +103,10 @@ class RestoreVerification:
                 for name in wanted.keys() - found.keys():
                     self._wrong[join(here, name)] = "is missing"
                 waiting += [join(here, name) for name, entry in wanted.items() if entry.is_folder and name in found]
+
+    def _check_root(self, found: os.stat_result) -> None:
+        if (wanted := self._expected.root) is not None and found.st_mode != wanted.mode:
+            self._wrong[""] = f"has mode {found.st_mode:o}, should have {wanted.mode:o}"
 
     def _check(self, path: str, wanted: TreeEntry | None, name: str, fd: int, found: os.stat_result) -> None:
         """Check a path that was written, or differs from the safety checkpoint."""

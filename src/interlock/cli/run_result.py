@@ -193,6 +193,10 @@ def _lines(run: Finished) -> list[str]:
     if run.unpriced_tokens and run.max_cost_usd is not None:
         lines.append(f"limit: {run.unpriced_tokens:,} tokens have no known price; the cost limit could not be enforced")
     lines += [f"proven: {words}" for words in run.contract[:SHOWN_FILES] if run.ending == "proven"]
+    if run.refused:
+        paths = [words.rpartition(" (")[0] for words in run.refused if words[:1] in "/~"]
+        allow = f"; allow: {' '.join(f'--write {path}' for path in paths[:SHOWN_FILES])}" if paths else ""
+        lines.append(f"refused outside the workspace: {', '.join(run.refused[:SHOWN_FILES])}{allow}")
     lines += [f"tampered with: {words}" for words in run.tampering]
     if run.still_running:
         lines.append(f"could not be ended: {run.still_running}")

@@ -59,3 +59,5 @@ from .stop_gate import OURS as OURS
 from .supervisor import Supervisor as Supervisor
 from .surroundings import missing_task_files as missing_task_files
 from .surroundings import read_task_files as read_task_files
+from .write_check import explain_limit as explain_limit
+from .write_check import place_of as place_of

@@ -15,6 +15,7 @@ from ..review import Reviewer, kind_of, rough_review
 from . import clean_room  # noqa: F401  whoever judges has it before an upgrade can replace it
 from .fail_open import Guard
 from .pipeline_values import Plugins
+from .write_check import WriteCheck
 
 
 class JudgingParts:
@@ -55,6 +56,7 @@ class JudgingParts:
             restorable=True if assume_checkpoint else restorable,
             changed=changed,
         )
+        self.write_check = WriteCheck(config, context.workspace)
         self.proof = ProofTracker()
         self.state = self.controller.start()
         self.fresh = self.detectors.save()
@@ -70,7 +72,7 @@ class JudgingParts:
         """The verdict on a call before it runs."""
         found = self._guard.part("reviewer", self.reviewer.review, None, step)
         # A failing reviewer must not let an unreviewed call through.
-        return found if found is not None else rough_review(step)
+        return self.write_check(step, found if found is not None else rough_review(step))
 
     def count_files(self, step: Step, review: Review | None) -> int:
         """How many files a call touches that it does not name."""

@@ -75,7 +75,9 @@ def run_command(launch: Launch) -> Finished:
     containment = decide_containment(launch.config, launch.agent)
     attended = is_attended(launch.needs_approval)
     config = resolve(launch.config, containment.level, attended=attended, agent=launch.agent)
-    launch = replace(launch, config=config)
+    # A command may start in another folder than the workspace.
+    contain = replace(config.contain, write=(*config.contain.write, launch.spec.cwd))
+    launch = replace(launch, config=replace(config, contain=contain))
     return _Front(launch, containment.level, attended).run(containment.line)
 
 

@@ -200,6 +200,7 @@ class Owner:
             limits=limits or self.limits_reached(),
             left=left,
             tampering=self._parts.guardian.noticed,
+            refused=self._parts.refusals.lines(),
         )
         supervisor.close()
         if self.held.tree is not None:

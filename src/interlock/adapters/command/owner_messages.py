@@ -158,6 +158,7 @@ class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished
     ending: Ending | None = None
     not_done: tuple[NotDone, ...] = ()
     contract: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
     folder: str = ""
 
 

@@ -79,10 +79,12 @@ class OwnerParts:
             lacks=begin.lacks,
         )
         self.hooks.on_limit, self.hooks.on_answer = self.parking.see_words, self.parking.answered
-        self._refusals = Refusals(self.supervisor, fenced=begin.fenced)
+        limited = begin.contained and begin.config.contain.files == "workspace"
+        workspace = begin.context.workspace or begin.spec.cwd or "" if limited else ""
+        self.refusals = Refusals(self.supervisor, fenced=begin.fenced, workspace=workspace)
         self.proxy = self._make_proxy(listeners[0] if begin.proxied is not None and listeners else None)
         if begin.contained:
-            self.supervisor.on_result = self._refusals.note_result
+            self.supervisor.on_result = self.refusals.note_result
         egress = self._make_egress(listeners[-1]) if begin.fenced else None
         self.proxies = tuple(proxy for proxy in (self.proxy, egress) if proxy is not None)
         traffic = self.proxy.traffic if self.proxy is not None else None
@@ -159,7 +161,7 @@ class OwnerParts:
             usage=hooked is None or "usage" not in hooked.capabilities,
         )
         proxy.on_limit, proxy.on_answer = self.parking.see, self.parking.answered
-        proxy.on_refused = self._refusals.note_host
+        proxy.on_refused = self.refusals.note_host
         return proxy
 
     def _make_egress(self, listener: socket.socket) -> Egress:
@@ -168,7 +170,7 @@ class OwnerParts:
 
         proxied = self._begin.proxied
         hosts = parse_hosts(self._begin.config.contain.hosts, proxied.hosts if proxied else ())
-        return Egress(listener, hosts, self._refusals.note_host)
+        return Egress(listener, hosts, self.refusals.note_host)
 
     def _sandbox_words(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
         """The agent's sandbox, for the commands that check its work: they run the agent's code."""

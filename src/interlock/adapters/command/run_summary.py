@@ -27,6 +27,7 @@ def summarize(
     limits: tuple[str, ...],
     left: str,
     tampering: tuple[str, ...],
+    refused: tuple[str, ...],
 ) -> Finished:
     """The summary: `status` is the command's, `limits` those that it reached, `left` describes what it left running."""
     run, ledger = supervisor.run, supervisor.pipeline.ledger
@@ -71,6 +72,7 @@ def summarize(
         still_running="" if tree is None or (left and left in run.why_ended) else tree.describe(pids),
         tampering=tampering,
         contract=contract,
+        refused=refused,
         folder=str(folder.path),
     )
 
