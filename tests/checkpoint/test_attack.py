@@ -326,6 +326,7 @@ def test_another_file_system_inside_is_not_entered(
     checkpoints: Checkpoints, workspace: Path, small_disk: Callable[..., Path]
 ) -> None:
     (workspace / "mounted").mkdir()
+    (workspace / "own").touch()
     (small_disk(workspace / "mounted") / "file").write_text("x")
     saved = checkpoints.create()
     assert saved.not_covered == ("mounted: another file system",)

@@ -68,6 +68,7 @@ def test_a_mount_that_comes_later_is_noticed(
 ) -> None:
     (workspace / "inside").mkdir()
     (workspace / "inside" / "mine").write_text("below it")
+    (workspace / "own").touch()
     checkpoints = open_checkpoints(watch=True)
     saved = checkpoints.create()
     bind(elsewhere, workspace / "inside")

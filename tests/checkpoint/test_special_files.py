@@ -88,3 +88,17 @@ def test_a_special_file_in_a_new_folder_keeps_the_folder(
     assert [left.path for left in done.left_alone] == ["new", "new/special"]
     assert names(workspace / "new") == ["special"]
     assert done.not_covered == (f"new/special: {word}",)
+
+
+@pytest.mark.parametrize("plant", [plant_fifo, plant_socket])
+def test_a_fifo_or_socket_that_the_run_put_in_a_files_place_is_replaced_by_the_file(
+    checkpoints: Checkpoints, workspace: Path, plant: Callable[[Path], None]
+) -> None:
+    (workspace / "file").write_text("mine")
+    saved = checkpoints.create()
+    (workspace / "file").unlink()
+    plant(workspace / "file")
+    checkpoints.settle(own=True)
+    done = checkpoints.restore(saved.id, own_changes=checkpoints.own_changes(saved.id))
+    assert done.verified and not done.left_alone
+    assert (workspace / "file").read_text() == "mine"

@@ -62,7 +62,7 @@ def fit_together(config: dict[str, object]) -> dict[str, object]:
     hub, stop = config.get("hub"), config.get("interventions")
     contain = config.get("contain")
     if isinstance(contain, dict):
-        for key in contain.keys() & {"write", "hide", "hosts"}:
+        for key in contain.keys() & {"write", "hide", "show", "hosts"}:
             named = [f"a{number}" for number, _ in enumerate(contain[key])]
             contain[key] = [f"{name}.test" if key == "hosts" else f"~/{name}" for name in named]
     if isinstance(hub, dict) and "tls" in hub:

@@ -386,6 +386,7 @@ WITH_FOLDER: dict[str, tuple[object, Callable[[Config, Path], object]]] = {
         lambda c, _: has_own_temporary(replace(c, contain=replace(c.contain, files="workspace")), "guard"),
     ),
     "contain.write": (["/usr/local"], words_of_sandbox),
+    "contain.show": (["/etc/shadow"], words_of_sandbox),
     "contain.hide": (["/usr/share"], words_of_sandbox),
     "contract.max_returns": (1, returns),
     "gui.screenshot_retention_days": (1.0, album),

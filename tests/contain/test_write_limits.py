@@ -304,6 +304,35 @@ def test_what_the_kernel_refuses_is_explained_once_for_each_place_and_counted(ag
 
 
 @guarded
+def test_a_cache_is_written_whether_its_folder_is_there_or_not(agent: Home) -> None:
+    answers, _ = told(
+        agent, "echo x > ~/.cache/t/x", "mkdir -p ~/.cache/t", "echo x > ~/.cache/t/x", "echo y > ~/.cache/t/x"
+    )
+    assert [action for _, action, _, _ in answers] == ["proceed"] * 4, answers
+
+
+@guarded
+def test_what_was_in_a_temporary_folder_before_is_not_deleted(agent: Home, tmp_path: Path) -> None:
+    theirs = Path(f"/tmp/{agent.home.name}-theirs")
+    theirs.mkdir()
+    mine = f"/tmp/{agent.home.name}-mine"
+    answers, _ = told(agent, f"rm -rf {theirs}", f"mkdir {mine} && touch {mine}/x", f"rm -r {mine}")
+    assert [action for _, action, _, _ in answers] == ["deny", "proceed", "proceed"], answers
+    assert theirs.exists() and not Path(mine).exists()
+    theirs.rmdir()
+
+
+@guarded
+def test_secrets_that_no_tool_of_the_run_needs_are_hidden_unless_shown(agent: Home) -> None:
+    for name in (".mozilla/logins.json", "other/.env"):
+        (agent.home / name).parent.mkdir(exist_ok=True)
+        (agent.home / name).write_text("SECRET")
+    assert "SECRET" not in agent.run("cat ~/.mozilla/logins.json ~/other/.env")[1]
+    agent.environment["INTERLOCK_CONTAIN__SHOW"] = "[~/.mozilla, ~/other/.env]"
+    assert agent.run("cat ~/.mozilla/logins.json ~/other/.env")[1].count("SECRET") == 2
+
+
+@guarded
 def test_histories_are_refused_quietly(agent: Home) -> None:
     (agent.home / ".bash_history").touch()
     answers, out = told(agent, "python3 -c \"import os; open(os.environ['HO' + 'ME'] + '/.bash_history', 'a')\"")

@@ -119,7 +119,8 @@ DEEPEST = 512
 EXCLUDED = "excluded by configuration"
 """Why a path that the user excludes is not covered."""
 
-_SPECIAL = {stat.S_IFSOCK: "a socket", stat.S_IFIFO: "a FIFO", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
+DEVICE = "a device"
+_SPECIAL = {stat.S_IFSOCK: "a socket", stat.S_IFIFO: "a FIFO", stat.S_IFCHR: DEVICE, stat.S_IFBLK: DEVICE}
 
 SPECIAL_WORDS = frozenset(_SPECIAL.values())
 

@@ -54,7 +54,7 @@ def draft(now: KnownTree, then: KnownTree, paths: Iterable[str], own: OwnChanges
     made = Draft(locks=[] if force else _foreign_locks(now.tree, scope, own))
     for difference in differences(now.tree, then.tree, scope):
         path = difference.path
-        why = _reason_to_skip(path, now, then, force=force)
+        why = _reason_to_skip(path, now, then, force=force or (own is not None and own.covers(path, None)))
         if why is not None:
             made.left[path] = why
         elif own is None or force or own.covers(path, difference.a):

@@ -15,7 +15,7 @@ from .change import Difference
 from .entry import TreeEntry
 from .folder_descent import READ_FLAGS, Descent, opened
 from .large_files import digest_of
-from .locations import special
+from .locations import DEVICE, special
 from .plan import Draft
 from .restore_record import Body
 from .staging import Staging, open_in_place, set_file
@@ -122,9 +122,9 @@ class RestoreSteps:
         return entry.matches(found)
 
     def _clear_special(self, step: Difference, found: os.stat_result, folder: int, name: str) -> None:
-        """Something else is at the path: a FIFO or the like is removed only on request, anything else stays."""
+        """Something else is at the path: a FIFO or socket that the run put there is removed, a device on request."""
         what = special(found.st_mode)
-        if what is not None and self._body.force:
+        if what is not None and (self._body.force or what != DEVICE):
             os.unlink(name, dir_fd=folder)
         else:
             self.left[step.path] = f"{what} is in its place" if what else CHANGED_MEANWHILE

@@ -33,7 +33,7 @@ def _fence(config: Config) -> Iterator[ConfigProblem]:
             parse_host(entry)
         except ValueError as error:
             yield ConfigProblem(path="contain.hosts", what=str(error), todo=HOSTS)
-    for key, paths in (("write", config.contain.write), ("hide", config.contain.hide)):
+    for key, paths in (("write", config.contain.write), ("hide", config.contain.hide), ("show", config.contain.show)):
         for path in paths:
             if not path.startswith(("/", "~/")) or any(sign in path for sign in "*?[\0"):
                 yield ConfigProblem(path=f"contain.{key}", what=f"{path!r} is not a path", todo=PATHS)

@@ -273,7 +273,11 @@ class Contain(Section, frozen=True, kw_only=True):
         Meta(description="What the agent may also write, besides its workspace, even where fence would hide it."),
     ] = ()
     hide: Annotated[
-        tuple[str, ...], Meta(description="Folders and files that fence hides, besides the usual places of secrets.")
+        tuple[str, ...], Meta(description="Folders and files that a limited run does not see, besides secrets.")
+    ] = ()
+    show: Annotated[
+        tuple[str, ...],
+        Meta(description="Secrets that a limited run may read although no tool of it seems to need them."),
     ] = ()
     hosts: Annotated[
         tuple[str, ...], Meta(description="Hosts that the agent may reach under fence: NAME, *.NAME or NAME:PORT.")

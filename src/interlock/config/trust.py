@@ -19,7 +19,7 @@ HIGHER = {"detect.sensitivity": ("low", "medium", "high"), "runtime.on_tamper": 
 """Keys whose values are ordered from loose to strict."""
 
 MORE_IS_STRICTER = ("checkpoints.keep_days", "checkpoints.keep_count", "gui.confidence_threshold")
-FEWER_IS_STRICTER = ("contain.allow", "contain.write", "contain.hosts")
+FEWER_IS_STRICTER = ("contain.allow", "contain.write", "contain.show", "contain.hosts")
 OFF_IS_STRICTER = ("interventions.observe", "unattended.resume.rerun")
 ADDED = ("contract.protect", "contract.may_not", "contract.constraints", "contract.goals", "contract.done_when",
          "contract.boundaries", "contract.examples")  # fmt: skip

@@ -95,6 +95,7 @@ def guard_words(
     words += _hide(file for file in real.resolve(files) if not (fenced and file.is_relative_to("/run")))
     if limits is not None and fenced:
         words += _hide(path for path in real.resolve(bound_sockets()) if _is_seen(path, limits, emptied, real))
+    if limits is not None:
         words += _hide(limits.hidden)
         words += [word for path in limits.hidden if path.is_dir() for word in ("--remount-ro", str(path))]
     workspaces = tuple(dict.fromkeys(kept.workspaces))

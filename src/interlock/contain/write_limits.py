@@ -71,6 +71,18 @@ SECRETS = (
 )  # fmt: skip
 SYSTEM_SECRETS = ("/etc/shadow", "/etc/gshadow", "/etc/ssl/private", "/var/lib/sss/secrets", "/etc/krb5.keytab")
 
+UNUSED = {
+    (): (".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware",
+         ".config/microsoft-edge", ".local/share/keyrings", ".local/share/kwalletd", ".password-store", ".config/op",
+         ".config/Bitwarden", ".env"),
+    ("kubectl", "helm", "k9s"): (".kube/config",), ("docker", "podman", "skopeo"): (".docker/config.json",),
+    ("gh",): (".config/gh",), ("glab",): (".config/glab-cli",), ("twine", "uv"): (".pypirc",), ("mysql",): (".my.cnf",),
+    ("vault",): (".vault-token",), ("gem",): (".gem/credentials",), ("claude",): (".claude/.credentials.json",),
+    ("codex",): (".codex/auth.json",), ("gemini",): (".gemini/oauth_creds.json",),
+    ("opencode",): (".local/share/opencode/auth.json",),
+}  # fmt: skip
+"""Secrets that guard hides from a limited run, unless one of these tools is installed."""
+
 SECRET_VARIABLES = ("SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
                     "AWS_SESSION_TOKEN", "GITHUB_TOKEN", "GH_TOKEN", "GITLAB_TOKEN", "NPM_TOKEN", "DISPLAY",
                     "WAYLAND_DISPLAY")  # fmt: skip
@@ -98,6 +110,7 @@ class WriteLimits(Struct, frozen=True, kw_only=True):
 def limit_writes(
     workspaces: tuple[Path, ...], write: tuple[str, ...], *, temporary: Path | None = None, fenced: bool = False,
     hide: tuple[str, ...] = (),
+    show: tuple[str, ...] = (),
 ) -> WriteLimits:  # fmt: skip
     """The limits of a run in these workspaces. What a person named in `write` is neither read-only nor hidden."""
     given = tuple(Path(os.path.realpath(Path(path).expanduser())) for path in write)
@@ -113,16 +126,33 @@ def limit_writes(
         fixed += [folder / "hooks", *folder.glob("modules/*/hooks"), *folder.glob(".git/modules/*/hooks")]
         # Of a repository that is pushed to; the settings of a work tree's own are often written.
         fixed += [folder / "config"] if (folder / "HEAD").is_file() and folder.name != ".git" else []
-    secrets = [home / name for home in every_home() for name in SECRETS] if fenced else []
-    secrets += [*map(Path, SYSTEM_SECRETS), *(Path(path).expanduser() for path in hide)] if fenced else []
+    secrets = [Path(path).expanduser() for path in hide]
+    if fenced:
+        secrets += [*(home / name for home in every_home() for name in SECRETS), *map(Path, SYSTEM_SECRETS)]
+    else:
+        secrets += _unused_secrets(workspaces)
     real = RealPaths()
+    shown = (*given, *(Path(os.path.realpath(Path(path).expanduser())) for path in show))
     return WriteLimits(
         write=tuple(real.resolve((*shared, *own, *given, *workspaces, *repositories))),
         fixed=tuple(path for path in real.resolve(fixed) if path not in given),
-        hidden=tuple(path for path in real.resolve(secrets) if path not in given),
+        hidden=tuple(path for path in real.resolve(secrets) if path not in shown),
         temporary=temporary,
         fenced=fenced,
     )
+
+
+def _unused_secrets(workspaces: tuple[Path, ...]) -> Iterable[Path]:
+    """Secrets that no tool of the run needs."""
+    for home in homes():
+        for programs, names in UNUSED.items():
+            if not any(map(_is_installed, programs)):
+                yield from (home / name for name in names)
+        if is_there(Path(os.environ.get("SSH_AUTH_SOCK") or "/nowhere")):
+            yield from (path for path in (home / ".ssh").glob("id_*") if path.suffix != ".pub")
+    for folder in workspaces:
+        # Of the projects beside it.
+        yield from (path for path in folder.parent.glob("*/.env") if path.parent != folder)
 
 
 def make_state(argv: tuple[str, ...]) -> tuple[Path, ...]:

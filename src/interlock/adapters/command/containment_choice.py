@@ -159,7 +159,12 @@ def sandbox_words(paths: SandboxPaths, config: Config) -> tuple[tuple[str, ...],
     limits, contain = None, config.contain
     if contain.files == "workspace":
         limits = limit_writes(
-            paths.workspaces, contain.write, temporary=paths.temporary, fenced=paths.fenced, hide=contain.hide
+            paths.workspaces,
+            contain.write,
+            temporary=paths.temporary,
+            fenced=paths.fenced,
+            hide=contain.hide,
+            show=contain.show,
         )
     words = guard_words(program, kept, contain.allow, filter_fd, limits)
     if paths.run.exists():
