@@ -802,6 +802,7 @@ export interface BreachRecord {
   left?: string[];
   safety_id?: string;
   git?: string[];
+  doubtful?: boolean;
 }
 
 export interface StopGateRecord {

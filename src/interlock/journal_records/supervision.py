@@ -141,7 +141,10 @@ class ContractRecord(Struct, frozen=True, omit_defaults=True):
 
 
 class BreachRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """kind `breach`: a violated clause: files that were restored or left alone; commits and pushes."""
+    """kind `breach`: a violated clause: files that were restored or left alone; commits and pushes.
+
+    `doubtful`: not a violation, but one cannot be ruled out.
+    """
 
     step: int
     clause: str
@@ -149,6 +152,7 @@ class BreachRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
     left: tuple[str, ...] = ()
     safety_id: str = ""
     git: tuple[str, ...] = ()
+    doubtful: bool = False
 
     @property
     def words(self) -> str:

@@ -1,9 +1,7 @@
-"""ContractEnforcer: reverts changes that violate the contract; GitMonitor: finds commits and pushes that do."""
+"""ContractEnforcer: reverts changes that violate the contract, and reports commits and pushes that do."""
 
 from __future__ import annotations
 
-import subprocess
-import time
 from collections.abc import Iterable
 from contextlib import nullcontext, suppress
 
@@ -12,22 +10,20 @@ from ..contract import broken_by
 from ..core import (
     CheckpointInfo,
     Clause,
-    Contract,
     Inject,
     InterlockError,
     Message,
     MessageMeta,
     Review,
     Step,
-    find_program,
     matches,
-    run_program,
 )
 from ..journal_records import BreachRecord, ContractRecord
 from .checkpointing import Checkpointing
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor
 from .fail_open import Guard
+from .git_monitor import Breaches, GitMonitor, Refs
 from .pipeline_values import AFTER_STEP
 from .run import Run
 
@@ -98,6 +94,9 @@ class ContractEnforcer:
         found = self._guard.part("contract", self.git.breaches, nothing, self._pipeline.context.contract)
         for clause, words in found.items():
             self._run.record(BreachRecord(step=step, clause=str(clause), git=words))
+        unknown = self._guard.part("contract", self.git.unknown, "", self._pipeline.context.contract)
+        if unknown:
+            self._run.record(BreachRecord(step=step, clause="may_not push", git=(unknown,), doubtful=True))
         return tuple(one for words in found.values() for one in words)
 
     def _may_be_broken(self, before: str) -> bool:
@@ -181,122 +180,3 @@ class ContractEnforcer:
 
 def _is_folder(state: str) -> bool:
     return state.startswith("folder")
-
-
-TIMEOUT_S = 20.0
-"""For all that is asked of a repository at once: the agent may have made it slow."""
-MOST_REFS = 500
-"""In a repository with more refs, only HEAD is tracked."""
-MOST_COMMITS = 50
-"""The most new commits that are checked."""
-SHORT = 9
-
-SAFE = (
-    "git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
-    "-c", "log.showSignature=false", "-c", "safe.directory=*",
-)  # fmt: skip
-ENVIRONMENT = {
-    "GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0",
-    "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C",
-}  # fmt: skip
-"""The agent can change the repository's settings: our git commands must not run its programs."""
-
-Refs = dict[str, str]
-Breaches = dict[Clause, tuple[str, ...]]
-
-
-class GitMonitor:
-    """For one run. `start` are the refs at the time when the contract first concerned them."""
-
-    def __init__(self, folder: str | None) -> None:
-        self._folder = folder
-        self._program = find_program("git")
-        self._until = 0.0
-        self.start: Refs | None = None
-
-    def begin(self, contract: Contract) -> Refs:
-        """Record the repository's refs once, if the contract restricts files, commits or pushes."""
-        if self.start is None and _concerns_git(contract):
-            self._until = time.monotonic() + TIMEOUT_S
-            self.start = self._refs()
-        return self.start or {}
-
-    def breaches(self, contract: Contract) -> Breaches:
-        """Descriptions of the violations of each clause in the repository."""
-        if self.start is None or not _concerns_git(contract):
-            return {}
-        self._until = time.monotonic() + TIMEOUT_S
-        now = self._refs(everything=len(self.start) != 1)
-        changed = {name: commit for name, commit in now.items() if self.start.get(name) != commit}
-        remote = {name for name in now if name.startswith("refs/remotes/")}
-        pushed = sorted(name for name in remote & changed.keys() if self._was_pushed(name))
-        tips = {name: commit for name, commit in changed.items() if name not in remote or name in pushed}
-        tips.pop("refs/stash", None)
-        elsewhere = [now[name] for name in remote - set(pushed)]
-        commits = self._new_commits(tips.values(), [*self.start.values(), *elsewhere]) if tips else []
-        found: Breaches = {}
-        for clause in contract.clauses:
-            if clause.key == "may_not" and clause.value == "commit" and commits:
-                more = f" and {len(commits) - 3} more" if len(commits) > 3 else ""
-                found[clause] = (f"committed {', '.join(commit[:SHORT] for commit in commits[:3])}{more}",)
-            elif clause.key == "may_not" and clause.value == "push" and pushed:
-                found[clause] = tuple(f"pushed to {name.removeprefix('refs/remotes/')}" for name in pushed)
-        for commit in commits if contract.guards_files else ():
-            for path in self._paths(commit):
-                broken = broken_by(contract, path)
-                if broken is not None and self._still_differs(path, tips.values()):
-                    found[broken] = (*found.get(broken, ()), f"commit {commit[:SHORT]} changes {path}")
-        return found
-
-    def _refs(self, *, everything: bool = False) -> Refs:
-        head = self._git("rev-parse", "-q", "--verify", "HEAD^{commit}")
-        lines = self._git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
-        if len(lines) > MOST_REFS and not everything:
-            lines = []
-        refs = dict(line.split(" ", 1) for line in lines)
-        return {"HEAD": head.strip(), **refs} if head.strip() else refs
-
-    def _was_pushed(self, name: str) -> bool:
-        """Whether a remote branch moved because of a push, not a fetch."""
-        reason = self._git("reflog", "show", "-1", "--format=%gs", name).strip()
-        return "push" in reason
-
-    def _new_commits(self, tips: Iterable[str], known: Iterable[str]) -> list[str]:
-        wanted = "\n".join([*tips, *(f"^{commit}" for commit in known)])
-        options = ("--ignore-missing", f"--max-count={MOST_COMMITS}", "--stdin")
-        return self._git("rev-list", *options, stdin=f"{wanted}\n").split()
-
-    def _paths(self, commit: str) -> list[str]:
-        """The files below the workspace that a commit changes; for a merge, those that differ from all parents."""
-        options = ("-r", "-c", "--root", "--no-commit-id", "--name-only", "--no-ext-diff", "--relative", "-z")
-        return [path for path in self._git("diff-tree", *options, commit).split("\0") if path]
-
-    def _still_differs(self, path: str, tips: Iterable[str]) -> bool:
-        """Whether a tip has a version of the file that differs from both the workspace and the start."""
-        same = {self._git("hash-object", "--no-filters", "--", path).strip()}
-        if self.start is not None and "HEAD" in self.start:
-            same.add(self._blob(self.start["HEAD"], path))
-        return any(self._blob(tip, path) not in same for tip in tips)
-
-    def _blob(self, commit: str, path: str) -> str:
-        return self._git("rev-parse", "-q", "--verify", f"{commit}:./{path}").strip()
-
-    def _git(self, *words: str, stdin: str = "") -> str:
-        """The output of git; empty if there is no repository, or it cannot be read."""
-        try:
-            left = self._until - time.monotonic()
-            done = run_program(
-                [*SAFE, *words],
-                program=self._program,
-                cwd=self._folder,
-                env=ENVIRONMENT,
-                given=stdin.encode(),
-                timeout=max(0.1, left),
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return ""
-        return done.stdout.decode("utf-8", "surrogateescape") if done.returncode == 0 else ""
-
-
-def _concerns_git(contract: Contract) -> bool:
-    return contract.guards_files or "commit" in contract.may_not or "push" in contract.may_not

@@ -70,7 +70,7 @@ class RunLedger:
         match body:
             case StepRecord():
                 self._note_step(body)
-            case BreachRecord():
+            case BreachRecord(doubtful=False):
                 self._add("contract", body.words, body.clause, body.step)
             case StopGateRecord():
                 self._gate = body if body.results else self._gate
@@ -90,7 +90,7 @@ class RunLedger:
         verdicts = {each.verdict for each in self._proof.claims}
         if "contradicted" in verdicts or any(result.exit_status for result in results):
             return "contradicted"
-        if results and all(result.passed for result in results):
+        if results and all(result.proves for result in results) and self._proof.run != "stale":
             return "proven"
         if waiting or self._refused:
             return "refused"
@@ -101,7 +101,7 @@ class RunLedger:
         """What did not happen, most serious first."""
         entries = list(self._entries.values())
         if self._gate is not None:
-            entries += [NotDone("check", result.words) for result in self._gate.results if not result.passed]
+            entries += [NotDone("check", result.words) for result in self._gate.results if not result.proves]
         entries += [
             NotDone("claim", f'"{each.claim.text}"', f"{each.verdict.replace('_', ' ')}: {each.why}", each.claim.step)
             for each in self._proof.claims

@@ -20,9 +20,9 @@ from ..journal_records import CommandResult, ContractRecord, StopGateRecord, rea
 from ..proof import ClaimVerdict
 from .check_runner import CheckRunner, missing_program
 from .checkpointing import Checkpointing
-from .contract_enforcer import Breaches, GitMonitor
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor
+from .git_monitor import Breaches, GitMonitor
 from .pipeline_values import AFTER_STEP, END_OF_TURN
 from .run import Run
 from .run_proof import RunProof, missing
