@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from interlock.review.command import review_command
-from interlock.review.rules.load import FAMILIES, read_family
+from interlock.review.rules import Rule
+from interlock.review.rules.load import SOURCE, read_file
 
 LABELS = ("destructive", "benign", "risky", "ordinary")
 HALVES = ("first", "second")
@@ -30,13 +31,15 @@ NOTES = (
 def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     """Title, header and rows for the table of results."""
     rows = []
-    for path in sorted(FAMILIES.glob("*.yaml")):
-        rules = read_family(path).rules
+    families: dict[str, list[Rule]] = {}
+    for rule in read_file(SOURCE).rules:
+        families.setdefault(rule.id.partition(".")[0], []).append(rule)
+    for family, rules in sorted(families.items()):
         named = [review_command(case) for rule in rules for case in rule.matches]
         passed = [review_command(case) for rule in rules for case in rule.passes]
         stopped = sum(review.verdict != "allow" for review in named)
         let = sum(review.verdict != "block" for review in passed)
-        rows.append([path.stem, f"{stopped} of {len(named)}", f"{let} of {len(passed)}"])
+        rows.append([family, f"{stopped} of {len(named)}", f"{let} of {len(passed)}"])
     return (
         "Shell commands",
         ["family of rules", "what they name, not allowed as it is", "what they let pass, not blocked"],

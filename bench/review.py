@@ -14,13 +14,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import tree_sitter_bash
-from tree_sitter import Language, Parser
-
+from interlock.calls.syntax import parse
 from interlock.config.schema import Review as ReviewConfig
 from interlock.core import Context, Step, Tool
 from interlock.review import Reviewer, review_command
-from interlock.review.rules.load import FAMILIES, read_family
+from interlock.review.rules.load import SOURCE, read_file
 
 NOTES = (
     "Median over commands of the fastest of several passes, so that other work on the machine counts less. "
@@ -37,16 +35,15 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
 
 
 def table(commands: list[str], passes: int) -> tuple[str, list[str], list[list[str]]]:
-    parser = Parser(Language(tree_sitter_bash.language()))
     reviewer = Reviewer(ReviewConfig(), Context(original_prompt="Fix the tests"), "/home/me/project")
     calls: dict[str, Callable[[str], object]] = {
-        "plain parse (tree-sitter-bash)": lambda command: parser.parse(command.encode()),
+        "plain parse": parse,
         "shlex.split": split,
         "review_command": review_command,
         "Reviewer.review of a step, with context": lambda command: reviewer.review(as_step(command)),
     }
     costs = {name: cost(call, commands, passes) for name, call in calls.items()}
-    floor = statistics.median(costs["plain parse (tree-sitter-bash)"])
+    floor = statistics.median(costs["plain parse"])
     rows = [
         [
             name,
@@ -63,8 +60,7 @@ def table(commands: list[str], passes: int) -> tuple[str, list[str], list[list[s
 
 def cases() -> list[str]:
     """The cases beside the shipped rules."""
-    rules = [rule for path in sorted(FAMILIES.glob("*.yaml")) for rule in read_family(path).rules]
-    return [case for rule in rules for case in (*rule.matches, *rule.passes)]
+    return [case for rule in read_file(SOURCE).rules for case in (*rule.matches, *rule.passes)]
 
 
 def cost(call: Callable[[str], object], commands: list[str], passes: int) -> list[float]:

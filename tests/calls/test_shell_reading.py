@@ -33,7 +33,7 @@ DOES = [
     ("git checkout a.py b.py", {
         "administer repository workspace", "write /w/a.py workspace", "write /w/b.py workspace",
     }),
-    ("git clean -fd -- docs/_build", {"delete untracked files workspace all"}),
+    ("git clean -fd -- docs/_build", {"delete /w/docs/_build workspace many"}),
     ("tar cz src", {"read /w/src workspace"}),
     ("scp k u@h:/tmp", {"read /w/k workspace", "write u@h:/tmp service"}),
     ("curl -d user@example.com https://x.io/a", {"send https://x.io/a service"}),
@@ -67,7 +67,7 @@ DOES = [
     ("apply_patch <<'E'\n*** Begin Patch\n*** Update File: a.py\n+x\n*** Delete File: b.py\n*** End Patch\nE", {
         "write /w/a.py workspace", "delete /w/b.py workspace",
     }),
-    ("kill 12", {"administer processes host"}),
+    ("kill 12", {"administer processes: 12 host"}),
     ("diff <(rm x) b", {"delete /w/x workspace", "read /w/b workspace"}),
     ("DROP TABLE users", {"delete table users service many"}),
 ]  # fmt: skip

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from interlock.calls import Extent, Verb, Zone
 from interlock.review import review_command
-from interlock.review.paths import ZONES
-from interlock.review.rules.load import read_family
+from interlock.review.file_kinds import KINDS
+from interlock.review.rules.load import read_file
 from interlock.review.rules.model import Match
-from interlock.review.sql import KINDS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "review.md").read_text()
 
@@ -30,7 +31,7 @@ def test_the_rule_that_is_shown_holds_for_its_cases(tmp_path: Path) -> None:
     shown = next(block for block in blocks("yaml") if "deploy.production" in block)
     path = tmp_path / "deploy.yaml"
     path.write_text(shown)
-    (rule,) = read_family(path).rules
+    (rule,) = read_file(path).rules
     for case in rule.matches:
         assert review_command(case, rules=str(path)).rules == ("deploy.production",)
     for case in rule.passes:
@@ -49,5 +50,6 @@ def test_the_answers_that_are_shown_are_given() -> None:
 
 
 def test_every_key_zone_and_kind_is_on_the_page() -> None:
-    for name in (*Match.__struct_fields__, *ZONES, *KINDS):
+    known = (*get_args(Verb), *get_args(Zone), *get_args(Extent))
+    for name in (*Match.__struct_fields__, *KINDS, *known):
         assert re.search(rf"\b{name}\b", PAGE), name

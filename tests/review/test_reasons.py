@@ -7,15 +7,14 @@ import pytest
 from .test_cases import judge
 
 REASONS = {
-    "kubectl -n falco delete daemonset falco": "effects.disable",
-    "aws cloudtrail stop-logging --name org-trail": "effects.disable",
+    "kubectl -n falco delete daemonset falco": "kubernetes.delete",
+    "aws cloudtrail stop-logging --name org-trail": "clouds.delete",
     "velero backup delete --all --confirm": "storage.backups",
     "ipmitool -I lanplus -H 10.20.0.14 -U ADMIN -P ADMIN chassis power off": "remote.power",
     "openssl req -x509 -newkey rsa:2048 -nodes -out /usr/local/share/ca-certificates/x.crt -days 3650": "effects.trust",
     "amtool silence add alertname=~'.+' --duration=720h": "services.silence",
-    "dvc gc --workspace --cloud --force": "storage.versions",
     "ssh web1 'sudo rm -rf /var/lib/mysql'": "remote.delete",
-    "adb shell rm -rf /sdcard/DCIM": "disks.attached-device",
+    "adb shell rm -rf /sdcard/DCIM": "remote.delete",
     "rm -rf /etc": "fs.delete-system",
     "echo '{}' > .claude/settings.json": "supervision.tamper",
     "git submodule deinit -f vendor/lib && git rm -f vendor/lib && rm -rf .git/modules/vendor/lib": "git.submodule-deinit",

@@ -15,7 +15,7 @@ from interlock.review import review_command
         ("ls && chmod 777 'a b' # 777", "ls && chmod 755 'a b' # 777"),
         ("echo é; chmod 777 é", "echo é; chmod 755 é"),
         ("chmod 777 a; chmod 777 b", "chmod 755 a; chmod 755 b"),
-        ("ssh -o StrictHostKeyChecking=no web ls", "ssh -o StrictHostKeyChecking=accept-new web ls"),
+        ("scp -o StrictHostKeyChecking=no a web:", "scp -o StrictHostKeyChecking=accept-new a web:"),
     ],
 )
 def test_the_dangerous_word_is_replaced_and_nothing_else(command: str, safe: str) -> None:

@@ -8,7 +8,7 @@ from interlock.config.schema import RationalityLevels, Review, RiskLevels
 from interlock.core import VERDICTS, Context, Step, Tool, Verdict
 from interlock.core.decision import Level
 from interlock.review import Reviewer
-from interlock.review.programs import RISKS
+from interlock.review.judgement import RISKS
 from interlock.review.verdict import TABLE, decide, rationality_level, risk_level, strongest, with_additions
 
 LEVELS = RiskLevels()

@@ -4,6 +4,7 @@ from .model import CallReading as CallReading
 from .model import Check as Check
 from .model import CheckKind as CheckKind
 from .model import Effect as Effect
+from .model import Extent as Extent
 from .model import Inline as Inline
 from .model import Kind as Kind
 from .model import Program as Program
@@ -14,3 +15,10 @@ from .model import Zone as Zone
 from .reading import read_call as read_call
 from .reading import read_script as read_script
 from .reading import teach as teach
+from .scope import MAX_TEXT as MAX_TEXT
+from .table import word_set as word_set
+from .tools import COMMANDS as COMMANDS
+from .tools import kind_of as kind_of
+from .zones import extent_of as extent_of
+from .zones import resolve as resolve
+from .zones import zone_of as zone_of

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from .findings import UNKNOWN_FOLDER
 from .lines import below
 from .model import Extent, How, Verb, Wait, Write, Zone
 from .rows import Action, Line, Row
-from .scope import MAX_FLOW, MAX_WORDS, SILENCE, Flow, Scope
+from .scope import ELSEWHERE, MAX_FLOW, MAX_WORDS, SILENCE, Flow, Scope
 from .syntax import Redirect, unescape_ansi
 from .table import english
 from .words import WordReader
-from .zones import LOOPBACK, is_address, resolve
+from .zones import LOOPBACK, is_address, resolve, zone_of
 
 FETCHING = ("curl", "wget")
 ASKING = frozenset(("curl", "wget", "http", "https", "xh", "nc", "ncat"))
@@ -18,7 +19,19 @@ STATES = ("health", "ready", "livez", "/live", "status", "/ping", "/up")
 ALL_OBJECTS = frozenset(("--all", "-A", "--recursive", "--force", "--all-namespaces"))
 COPIES = frozenset(("cp", "mv", "install", "ln", "rsync", "scp", "gcp", "gmv"))
 UPLOADS = frozenset(("-T", "--upload-file", "--post-file", "--body-file"))
+DESTROYING = frozenset(("delete", "destroy", "drop", "purge", "wipe", "terminate", "erase"))
+"""Subcommands that say even of an unknown program what it does."""
+SHELLS = frozenset(("bash", "sh", "zsh", "dash", "ksh", "exec"))
 SILENT = frozenset(("true", ":", "mkdir", "touch", "rm", "sleep", "export"))
+WORKS_IN = ("-C", "--work-tree", "--git-dir", "--cwd")
+"""Options that name the folder in which a program works."""
+PATH_PRINTERS = {
+    "dirname": lambda path, cwd: path.rstrip("/").rpartition("/")[0] or ".",
+    "basename": lambda path, cwd: path.rstrip("/").rpartition("/")[2],
+    "readlink": resolve,
+    "realpath": resolve,
+}
+"""Programs that print a path made of their operand."""
 FILTERS = frozenset(("sort", "uniq", "head", "tail", "grep", "sed", "awk", "tr", "cut"))
 """Programs that pass on what comes through the pipe, where they have no operands of their own."""
 
@@ -33,10 +46,13 @@ class ActionReader(WordReader):
             if "/" in first:
                 findings.touch("execute", first, scope.cwd, name, elsewhere=scope.elsewhere)
             elif (line.options or operands) and line.options[:1] not in ((("--version", ""),), (("--help", ""),)):
-                findings.add("execute", name, scope.elsewhere or "host", "one", name)
+                deletes = next((word for word in operands[:2] if word in DESTROYING), "")
+                findings.add("execute", f"{name} {deletes}".strip(), scope.elsewhere or "host", "one", name)
             return
         dry = bool(line.options) and _is_dry(row, line, operands)
         server = next((value for option in row.server for value in line.values(option)), "") if row.server else ""
+        if scope.elsewhere == "service":
+            server = scope.environment.get(ELSEWHERE, "")
         if name in HTTP:
             server = next(filter(None, map(host_of, operands)), "")
         if row.service and not row.does:
@@ -67,6 +83,8 @@ class ActionReader(WordReader):
         verb: Verb = "read" if dry and action.verb != "fetch" else action.verb
         if not action.role:
             zone: Zone = scope.elsewhere or action.zone or "host"
+            if zone == "workspace":
+                zone = self._where(line, scope)
             thing = f"{action.name} {' '.join(operands[:4])}" if action.name[-1:] == ":" else action.name or name
             self.findings.add(verb, thing, zone, action.extent or "one", name, server)
             return
@@ -82,8 +100,15 @@ class ActionReader(WordReader):
                 self.findings.add(verb, value, action.zone or ("host" if local else "service"), extent, name, server)
             else:
                 self.findings.touch(verb, value, scope.cwd, name, many=wide, elsewhere=scope.elsewhere)
-                if action.extent == "all":
+                if action.extent == "all" and value.startswith("/dev/"):
                     self.findings.add(verb, value, "system", "all", name)
+
+    def _where(self, line: Line, scope: Scope) -> Zone:
+        """The zone of the folder that a program works in."""
+        folder = next((value for option in WORKS_IN for value in line.values(option)), "") or scope.cwd
+        if not folder or folder == UNKNOWN_FOLDER:
+            return "workspace"
+        return zone_of(resolve(folder, scope.cwd), self.findings.workspace)
 
     # Output
 
@@ -105,6 +130,15 @@ class ActionReader(WordReader):
             text = "" if operands[0] == "/dev/null" else self.findings.text_of(resolve(operands[0], scope.cwd))
             if text is not None:
                 return _known(text)
+        if name == "truncate" and not scope.elsewhere and words[1:3] in (("-s", "0"), ("-s0",)):
+            for operand in operands:
+                self.findings.write(Write(resolve(operand, scope.cwd), ""), name)
+        if name in ("cp", "dd") and len(operands) > 1 and operands[0] in ("/dev/null", "if=/dev/null"):
+            self.findings.write(Write(resolve(operands[1].removeprefix("of="), scope.cwd), ""), name)
+        if name in PATH_PRINTERS and operands and "$" not in operands[-1]:
+            return Flow(f"{PATH_PRINTERS[name](operands[-1], scope.cwd)}\n", (name,))
+        if name == "mktemp":
+            return Flow(f"/tmp/{operands[-1].rpartition('/')[2] if operands else 'tmp.X'}\n", (name,))
         if name == "pwd":
             return Flow(f"{scope.cwd}\n" if scope.cwd[:1] not in ("", "$") else None, (name,))
         if name in SILENT:
@@ -160,7 +194,10 @@ class ActionReader(WordReader):
         """Put a command's output into the files that it is redirected to."""
         for operator, place in writes:
             if place.startswith(("/dev/tcp/", "/dev/udp/")):
-                self.findings.add("send", place, "service", "one", ">")
+                local = any(name in place for name in LOOPBACK)
+                self.findings.add("send", place, "host" if local else "service", "one", ">")
+                if not local and not SHELLS.isdisjoint(out.producers):
+                    self.findings.add("execute", "shell for another machine", "service", "one", ">")
                 continue
             appends, stdout = ">>" in operator, operator[-1] != "2"
             target = resolve(place, scope.cwd)
@@ -206,7 +243,12 @@ def _values(action: Action, name: str, line: Line, operands: tuple[str, ...]) ->
         if name in COPIES and (line.has("-t") or line.has("--target-directory")):
             return []
         values = list(operands[-1:]) if len(operands) > 1 else []
-        if values and not is_address(values[0]) and (values[0][-1:] == "/" or values[0] in (".", "..")):
+        if (
+            values
+            and action.verb != "delete"
+            and not is_address(values[0])
+            and (values[0][-1:] == "/" or values[0] in (".", ".."))
+        ):
             # Into a folder: the files get their names there.
             return [f"{values[0].rstrip('/')}/{word.rstrip('/').rpartition('/')[2]}" for word in operands[:-1]]
         return values

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from ..core import late_pattern
-from .model import ELSEWHERE, Check, Effect, Extent, Inline, Program, Verb, Wait, Write, Zone
+from .model import ELSEWHERE, CallReading, Check, Effect, Extent, Inline, Program, Verb, Wait, Write, Zone
 from .zones import DEVICES, extent_of, is_address, resolve, zone_of
 
 MAX_EFFECTS = 10_000
@@ -34,6 +34,15 @@ class Findings:
         self.fetched: set[str] = set()
         self._read_file = read_file
         self._texts: dict[str, str | None] = {}
+
+    def take(self, reading: CallReading) -> None:
+        """All of another reading."""
+        self.programs += reading.programs
+        self.effects.update(dict.fromkeys(reading.effects))
+        self.writes += reading.writes
+        self.inline += reading.inline
+        for why in filter(None, reading.concealed.split("; ")):
+            self.conceal(why)
 
     def conceal(self, why: str) -> None:
         self.hidden[why] = None

@@ -6,7 +6,7 @@ from .rows import Row
 from .syntax import Command, Node, Sequence
 
 TAKING_ALL = (
-    "-type", "-maxdepth", "-mindepth", "-print", "-exec", "-ok", "-delete", "-depth", "-xdev", "-mount", "-fprint",
+    "-type", "-mindepth", "-print", "-exec", "-ok", "-delete", "-depth", "-xdev", "-mount", "-fprint",
     "-ls",
 )  # fmt: skip
 """Words of a `find` that do not choose among what is there."""
@@ -26,9 +26,11 @@ def found_by(words: tuple[str, ...]) -> tuple[str, ...]:
         if word[:1] in ("-", "(", "!", ")"):
             break
         roots.append(word)
+    tests = words[1 + len(roots) :]
+    runs = next((at for at, word in enumerate(tests) if word.startswith(("-exec", "-ok"))), len(tests))
     chooses = any(
-        word[:1] == "-" and not word.startswith(TAKING_ALL)
-        for word in words[1 + len(roots) :]
+        word[:1] == "-" and not word.startswith(TAKING_ALL) and tests[at + 1 : at + 2] != ("*",)
+        for at, word in enumerate(tests[:runs])
         if word not in ("-L", "-H", "-P")
     )
     return below(tuple(roots)) if chooses else tuple(roots) or (".",)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from .findings import Findings
 from .model import How, Inline, Verb, Wait, Write, Zone
-from .sql import read_sql
+from .sql import read_mongo, read_sql
 from .table import word_set
 from .zones import LOOPBACK, resolve
 
@@ -73,6 +73,8 @@ def read_code(
     """Note what a piece of code does."""
     if language == "sql":
         read_sql(code, findings, by)
+    elif language == "mongo":
+        read_mongo(code, findings, by)
     elif language == "python":
         read_python(code, cwd, findings, run, by, elsewhere)
     elif language != "awk" or "system(" in code or "getline" in code or "|" in code or '> "' in code or '>"' in code:
@@ -99,6 +101,7 @@ class PythonReader(ast.NodeVisitor):
         self.cwd, self.findings, self.run, self.by, self.elsewhere = cwd, findings, run, by, elsewhere
         self.names: dict[str, str] = {}
         self.values: dict[str, str] = {}
+        self.lists: dict[str, ast.List | ast.Tuple] = {}
         self.handles: dict[str, tuple[str, str]] = {}
         self._nodes = MAX_NODES
 
@@ -134,6 +137,8 @@ class PythonReader(ast.NodeVisitor):
             self.values[target.id] = value
             return
         self.values.pop(target.id, None)
+        if isinstance(node.value, (ast.List, ast.Tuple)):
+            self.lists[target.id] = node.value
         name = self.dotted(node.value)
         if name:
             self.names[target.id] = name
@@ -175,6 +180,10 @@ class PythonReader(ast.NodeVisitor):
         elif name in STARTS:
             place = 1 if name in ("os.execvp", "os.execv") and len(args) > 1 else 0
             self._start(self._words(args[place]) if args else None)
+        elif name in ("os.kill", "os.killpg"):
+            parent = any(isinstance(each, ast.Call) and "getppid" in self.dotted(each.func) for each in args)
+            what = "supervising process" if parent else "processes"
+            self.findings.add("administer", what, self.elsewhere or "host", "one", self.by)
         elif name in NETWORK:
             self._connect(name, node)
         elif name in COMPUTING:
@@ -299,6 +308,8 @@ class PythonReader(ast.NodeVisitor):
 
     def _words(self, node: ast.expr) -> str | tuple[str, ...] | None:
         """The words of a command that code starts."""
+        if isinstance(node, ast.Name):
+            node = self.lists.get(node.id, node)
         if isinstance(node, (ast.List, ast.Tuple)):
             words = [self.text(element) for element in node.elts]
             rest = (word if word is not None else "$word" for word in words[1:])

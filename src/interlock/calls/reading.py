@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from .sql import BARE, read_sql
 from .table import LOOKING, LOOKS_ONLY, read_table, shipped, use_table, word_set
 from .tools import (
     ANSWERS,
+    ARRANGING,
     CODES,
     FOLDERS,
     PATHS,
@@ -31,6 +33,11 @@ from .tools import (
 )  # fmt: skip
 from .zones import LOOPBACK, resolve
 
+VERBS = ("action", "operation", "op", "verb", "act", "command_type")
+"""Arguments of a tool for many things that say which."""
+WHOLE = word_set("directory tree folder dir")
+MAX_VERB = 40
+MAX_INNER = 64
 LONG = 8_000
 """Characters from which on few readings are cached."""
 SOURCES = ("source", "src", "from", "old_path")
@@ -54,6 +61,8 @@ def read_call(
     `read_file` gives the texts of files that the call may run: those of the workspace, or what earlier calls wrote.
     """
     kind, words = kind_of(name)
+    if (verb := first_text(arguments, VERBS)) and kind in ("other", "edit") and len(verb) < MAX_VERB:
+        words |= kind_of(f"x_{verb}")[1]
     here = first_text(arguments, FOLDERS)
     folder = resolve(here, cwd) if here else cwd
     if is_shell(kind, words, arguments) and (command := command_of(arguments)):
@@ -147,31 +156,39 @@ def _read_file_tool(
         findings.touch("read", path, cwd, "tool", many=bool(words & LISTING))
         return "read"
     if words & {"delete", "remove"}:
-        findings.touch("delete", path, cwd, "tool", many=arguments.get("recursive") is True or "directory" in words)
+        findings.touch("delete", path, cwd, "tool", many=arguments.get("recursive") is True or bool(words & WHOLE))
     elif words & {"move", "rename"}:
         source = first_text(arguments, SOURCES) or path
         findings.touch("move", source, cwd, "tool")
         findings.touch("write", first_text(arguments, ("destination", "dst", "to", "new_path")), cwd, "tool")
     else:
         whole = not words & PARTLY or verb in ("create", "write")
+        by = "tool" if whole else "editor"
         writes = edits_of(resolve(path, cwd), arguments, whole)
         for write in writes:
-            findings.write(write, "tool")
+            findings.write(write, by)
         if not writes:
-            findings.touch("write", path, cwd, "tool")
+            findings.touch("write", path, cwd, by)
     return kind
 
 
 def _read_other(kind: Kind, name: str, words: frozenset[str], arguments: dict[str, object], findings: Findings) -> None:
     """Read a call of a custom tool by the verb in its name and the texts in its arguments."""
-    if kind in ("other", "edit", "shell"):
-        if words & DESTROYING:
+    if words & ARRANGING and not words & LOOKS_ONLY:
+        findings.add("delete" if words & DESTROYING else "arrange", name, "host", "one", name)
+    elif kind in ("other", "edit", "shell"):
+        place = first_text(arguments, PATHS)
+        if words & DESTROYING and "/" in place:
+            findings.touch("delete", place, findings.workspace, "tool", many=True)
+        elif words & DESTROYING:
             target = f"{name} {first_text(arguments, tuple(arguments))[:100]}"
-            findings.add("delete", target, "service", "one", name)
+            findings.add("delete", target, "service", "one", "tool")
         elif kind == "other" and words & CHANGING_WORDS:
             findings.add("administer", name, "service", "one", name)
         elif path := first_text(arguments, PATHS):
             findings.touch("execute", path, "", name)
+        for inner in _calls_in(arguments):
+            findings.take(read_call(name, inner, findings.workspace, findings.workspace))
         for value in _texts(arguments):
             if BARE.match(value):
                 read_sql(value, findings, name)
@@ -182,6 +199,14 @@ def _read_other(kind: Kind, name: str, words: frozenset[str], arguments: dict[st
         findings.add(verb, url or name, zone, "one", name)
     elif kind == "answer":
         findings.says.append(first_text(arguments, ANSWERS))
+
+
+def _calls_in(arguments: dict[str, object]) -> Iterator[dict[str, object]]:
+    """The calls inside a call's arguments: one, or a list of them."""
+    for value in arguments.values():
+        for each in value[:MAX_INNER] if isinstance(value, list) else [value]:
+            if isinstance(each, dict):
+                yield each
 
 
 def _texts(value: object, depth: int = 4) -> list[str]:

@@ -8,6 +8,9 @@ from .findings import UNKNOWN_FOLDER
 from .model import Zone
 from .syntax import Node
 
+ELSEWHERE, SOURCED = "(on)", "(sourced)"
+"""What a program's environment says about where it runs, and which files the shell has sourced."""
+DEFAULTS = {"HOME": ("~",), "IFS": (" ",)}
 MAX_TEXT = 1_048_576
 """Characters of a script that are read."""
 MAX_FLOW = 65_536
@@ -61,4 +64,4 @@ class Scope:
         known = self.variables.get(name)
         if known is None and name == "PWD" and self.cwd not in ("", UNKNOWN_FOLDER):
             return (self.cwd,)
-        return ("~",) if known is None and name == "HOME" else known
+        return DEFAULTS.get(name) if known is None else known

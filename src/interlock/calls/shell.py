@@ -7,6 +7,7 @@ from collections.abc import Sequence as Items
 
 from msgspec.structs import replace
 
+from ..core import late_pattern
 from .actions import ActionReader
 from .findings import UNKNOWN_FOLDER, Findings
 from .lines import (
@@ -22,12 +23,12 @@ from .lines import (
     words_of,
     wrapped_words,
 )
-from .model import Check, Program, Wait, Zone
+from .model import Check, Program, Wait
 from .python import read_code
 from .rows import Line, Row
-from .scope import EMPTY, MAX_FLOW, MAX_TEXT, MAX_WORDS, SILENCE, Flow, Scope
+from .scope import ELSEWHERE, EMPTY, MAX_FLOW, MAX_TEXT, MAX_WORDS, SILENCE, SOURCED, Flow, Scope
 from .syntax import UNREADABLE, Command, Function, Group, Loop, Node, Pipeline, Sequence, parse
-from .table import UNKNOWN, choose, row_for, split_line
+from .table import UNKNOWN, choose, row_for, split_line, word_set
 from .zones import resolve
 
 BUILTIN = Row()
@@ -38,6 +39,7 @@ MAX_LEVEL = 12
 """Scripts inside scripts, functions inside functions, wrappers inside wrappers."""
 MAX_INTO = 8
 MAX_FOLDER = 4_096
+MAX_PLACE = 8
 MAX_CHECK = 200
 """Characters kept of a check's command."""
 ASSIGNERS = frozenset(("export", "local", "declare", "readonly", "typeset"))
@@ -50,9 +52,28 @@ FETCHERS = ("curl", "wget", "http", "fetch", "aria2c")
 DECODERS = frozenset(
     ["base64", "xxd", "openssl", "rev", "tr", "gunzip", "zcat", "gzip", "base32", "uudecode", "od", "hex"]
 )
+SHOWERS = frozenset(("cat", "<", "head", "tail", "sed", "grep", "zcat", "envsubst"))
+"""Programs that show files: what they print is the text of one."""
+PREPARING = word_set(
+    """ssh-agent direnv conda mamba micromamba brew pyenv rbenv nodenv goenv jenv fnm nvm starship zoxide dircolors
+    minikube opam luarocks mise asdf keychain gpg-agent register-python-argcomplete hatch poetry docker-machine atuin
+    fzf kubectl helm gh npm pip uv rustup resize tput stty locale ssh-add"""
+)
+"""Programs that print settings for the shell: `eval "$(ssh-agent -s)"`."""
+SETTINGS_THAT_RUN = late_pattern(
+    r"(?i)(core\.(?:pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy)|pager\.\w+|sequence\.editor|gpg\.(?:\w+\.)?program"
+    r"|diff\.external|diff\.[^=]*\.(?:command|textconv)|filter\.[^=]*\.(?:clean|smudge|process)|merge\.[^=]*\.driver"
+    r"|(?:difftool|mergetool)\.[^=]*\.cmd|credential\.(?:[^=]*\.)?helper|alias\.[^=]*(?==\s*!)|remote\.[^=]*\.(?:uploadpack|receivepack))=\s*!?(.*)"
+)
+"""Settings of git whose value is run."""
+PLAIN_TOOLS = word_set(
+    """delta code store cache osxkeychain manager manager-core libsecret gpg2 git-lfs .githooks .husky .hooks hooks
+    diff-so-fancy difft"""
+)
+"""Values of such settings that everybody uses."""
 WAITING = ("--wait", "--watch")
 TIMED = frozenset(("sleep", "usleep", "timeout", "gtimeout"))
-NO_CODE = frozenset(("sql", "awk"))
+NO_CODE = frozenset(("sql", "awk", "mongo"))
 """Languages whose programs have operands of their own, besides the code."""
 
 
@@ -178,7 +199,7 @@ class ShellReader(ActionReader):
         first = words[0]
         if not first or not self._step():
             return EMPTY
-        if first[0] == "$" or "$(" in first or "`" in first:
+        if (first[0] == "$" and first != "$") or "$(" in first or "`" in first:
             self.findings.conceal(f"the name of a program is computed: {first[:40]}")
             return EMPTY
         if first in scope.functions:
@@ -207,6 +228,8 @@ class ShellReader(ActionReader):
             out = self._code(row, name, line, operands, words, scope, flow, decides, into)
             if out is not None:
                 return out
+        if name == "git":
+            self._settings(line, scope)
         self.actions(row, name, first, line, operands, scope)
         if not row.known and "/" in first:
             self._run_file(resolve(first, scope.cwd), "sh", scope, (first, *operands), decides)
@@ -215,6 +238,23 @@ class ShellReader(ActionReader):
         if row.check and not any(line.has(option) for option in row.dry):
             self._check(row.check, command, words, operands, scope, decides, into)
         return self.output(row, name, words, operands, scope, flow)
+
+    def _settings(self, line: Line, scope: Scope) -> None:
+        """The programs that git is told to run by its settings and options."""
+        given = [value for option, value in line.options if option == "-c"]
+        if line.operands[:1] == ("config",) and len(line.operands) > 2:
+            given.append(f"{line.operands[-2]}={line.operands[-1]}")
+        given += [f"remote.x.uploadpack={value}" for name in ("--upload-pack", "--receive-pack", "--exec")
+                  for value in line.values(name)]  # fmt: skip
+        for setting in given:
+            found = SETTINGS_THAT_RUN.match(setting)
+            program = found[2].strip().split(" ", 1)[0] if found is not None else ""
+            if found is not None and program not in ("", "git-upload-pack", "git-receive-pack", *PLAIN_TOOLS):
+                if not _known_as(program)[1].known:
+                    self.findings.add(
+                        "execute", f"program named by {found[1]}", scope.elsewhere or "host", "one", "git"
+                    )
+                self._nested(found[2], scope.copy(), "git")
 
     def _check(
         self, kind: str, runner: str, words: tuple[str, ...], operands: tuple[str, ...], scope: Scope, decides: bool,
@@ -226,7 +266,7 @@ class ShellReader(ActionReader):
     def _call(self, words: tuple[str, ...], scope: Scope, flow: Flow, decides: bool) -> Flow:
         """Read a function's body with these arguments."""
         if self.level >= MAX_LEVEL:
-            self.findings.conceal("a function calls itself")
+            self.findings.conceal("a function starts itself without end")
             return EMPTY
         before = {name: scope.variables.get(name) for name in "123456789@*"}
         _set_arguments(scope, words)
@@ -251,6 +291,7 @@ class ShellReader(ActionReader):
         inside.via = (*scope.via, name)
         if row.elsewhere:
             inside.elsewhere, inside.cwd = row.elsewhere, ""
+            inside.environment[ELSEWHERE] = " ".join(words[:MAX_PLACE])
         skip = int(rest[1]) if rest[:1] == ["after"] else 0
         self.level += 1
         try:
@@ -274,6 +315,8 @@ class ShellReader(ActionReader):
                     self.findings.add(action.verb, action.name or operands[0], action.zone or "host", "one", name)
                 text = text.removesuffix(" Enter").removesuffix(" C-m")
                 if "$" in text and name == "eval":
+                    if text.startswith("$(") and text[2:].rstrip(")") in PREPARING:
+                        return EMPTY
                     self.findings.conceal("eval of computed text")
                 return self._nested(text, inside, name, flow, decides)
             if how == "value":
@@ -315,8 +358,14 @@ class ShellReader(ActionReader):
         return tuple(words[:MAX_WORDS])
 
     def _nested(self, text: str, scope: Scope, by: str, flow: Flow = EMPTY, decides: bool = False) -> Flow:
+        if text[:2] == "$(" and text[2:].rstrip(")") in SHOWERS:
+            self.findings.add("execute", "a file's text", "workspace", "one", by)
+            return EMPTY
         if text.startswith(("$(", "`")) and " " not in text:
-            self.findings.conceal(f"{by} runs computed text")
+            if (source := text[2:].rstrip(")")) in FETCHERS:
+                self._runs_output(by, source)
+            else:
+                self.findings.conceal(f"{by} runs computed text")
             return EMPTY
         return self.read(text, scope, flow, decides)
 
@@ -357,17 +406,22 @@ class ShellReader(ActionReader):
             code = operands[0] if operands and not line.has("-f") else ""
         else:
             code = "\n".join(value for option in row.coded for value in line.values(option))
+        if language == "sql":
+            files = [resolve(value, scope.cwd) for name_ in ("-f", "--file") for value in line.values(name_)]
+            code = "\n".join(filter(None, (code, *(self.findings.text_of(path) for path in files))))
         if row.module and (module := line.values(row.module)):
             at = words.index(row.module) if row.module in words else 0
             return self.run((module[0], *words[at + 2 :]), scope, flow, decides, into)
         if not code and language != "awk" and (language == "sql" or operands[:1] in ((), ("-",)) or "-s" in words):
-            code = self._fed(name, flow)
+            code = self._fed(name, flow, language == "sql")
         if code:
             out = self._run_code(language, code, name, operands, scope, flow, decides)
             return None if language in NO_CODE or (row.does and language != "sh") else out
         if language in NO_CODE or not operands:
             return None
         script = operands[0]
+        if name in ("source", "."):
+            scope.environment[SOURCED] = f"{scope.environment.get(SOURCED, '')} {script}"
         self.findings.touch("execute", script, scope.cwd, name, elsewhere=scope.elsewhere)
         base = script.rpartition("/")[2]
         rest = words[words.index(script) :] if script in words else operands
@@ -378,19 +432,26 @@ class ShellReader(ActionReader):
         self._run_file(resolve(script, scope.cwd), language, scope, rest, decides)
         return Flow(None, (name,))
 
-    def _fed(self, name: str, flow: Flow) -> str:
-        """The code that an interpreter gets through a pipe."""
+    def _fed(self, name: str, flow: Flow, plain: bool) -> str:
+        """The code that an interpreter gets through a pipe; `plain`: statements for a database hide nothing."""
         if flow.text is not None:
             return flow.text
         if flow.producers:
             fetched = next((each for each in flow.producers if each in FETCHERS), "")
             decoded = next((each for each in flow.producers if each in DECODERS), "")
-            what = "fetched" if fetched else "decoded" if decoded else "printed"
-            source = fetched or decoded or flow.producers[0]
-            self.findings.conceal(f"{name} runs what a program {what}: {source}")
-            zone: Zone = "service" if fetched else "unknown"
-            self.findings.add("execute", f"output of {flow.producers[0]}", zone, "one", name)
+            if not (fetched or decoded) and (SHOWERS.issuperset(flow.producers) or "/" in flow.producers[0] or plain):
+                self.findings.add("execute", "a file's text", "workspace", "one", name)
+                return ""
+            self._runs_output(name, fetched or decoded or flow.producers[0])
         return ""
+
+    def _runs_output(self, name: str, source: str) -> None:
+        """A program runs what another one printed; if that was fetched, from the address that was fetched last."""
+        fetched = source in FETCHERS
+        what = "fetched" if fetched else "decoded" if source in DECODERS else "printed"
+        self.findings.conceal(f"{name} runs what a program {what}: {source}")
+        address = next((effect.target for effect in reversed(self.findings.effects) if effect.verb == "fetch"), "")
+        self.findings.add("execute", f"output of {source}", "service" if fetched else "unknown", "one", name, address)
 
     def _run_code(
         self, language: str, code: str, name: str, operands: Items[str], scope: Scope, flow: Flow, decides: bool
@@ -423,10 +484,11 @@ class ShellReader(ActionReader):
     def _run_file(self, target: str, language: str, scope: Scope, words: tuple[str, ...], decides: bool) -> None:
         """Read a file that the call runs, if its text is known."""
         if target in self.findings.fetched:
-            self.findings.conceal("it runs a file that it fetched")
+            self._runs_output("it", FETCHERS[0])
         if scope.elsewhere or self.level > MAX_LEVEL or (text := self.findings.text_of(target)) is None:
             return
         self.level += 1
+        self._steps = min(self._steps + len(text) // 4, MAX_STEPS)
         # A script that runs itself is read once.
         self.findings.hold(target, None)
         if language == "sh" and "python" in text[:64].split("\n", 1)[0]:

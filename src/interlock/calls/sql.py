@@ -14,6 +14,8 @@ NAMED = late_pattern(
     r"\s+(?:if\s+exists\s+)?([\w.\"`\[\]-]*)"
 )
 NARROW = late_pattern(r"(?i)\bwhere\b(?!\s+(?:1\s*=\s*1|true)\b)|\blimit\b")
+DROPS = late_pattern(r"\.(dropDatabase)\(|\.(?:drop|dropIndexes)\(|\.(?:deleteMany|remove)\(\s*(?:\{\s*\}|\))")
+"""Calls that delete a database, a collection, or every document."""
 BARE = late_pattern(
     r"(?i)\s*(?:DROP|TRUNCATE(?!\s+-)|DELETE\s+FROM|ALTER|UPDATE\s+\w+\s+SET|FLUSHALL|FLUSHDB)\b[^|&$`]*\Z"
 )
@@ -47,6 +49,13 @@ def read_sql(text: str, findings: Findings, by: str) -> None:
             findings.add(verb, name, "service", extent, by)
 
 
+def read_mongo(text: str, findings: Findings, by: str) -> None:
+    """Note what a script for MongoDB deletes."""
+    for found in DROPS.finditer(text[:MAX_SQL]):
+        whole = found[1] is not None
+        findings.add("delete", "database" if whole else "collection", "service", "all" if whole else "many", by)
+
+
 def _effect(verb: str, rest: str) -> tuple[Verb, str, Extent] | None:
     """What one statement does; None if it only reads."""
     named = NAMED.search(rest)
@@ -64,6 +73,8 @@ def _effect(verb: str, rest: str) -> tuple[Verb, str, Extent] | None:
         return "delete", f"rows of {table}", "many"
     if verb == "alter" and "drop" in lower.split():
         return "delete", name, "one"
+    if verb in ("insert", "merge", "replace") and named is None:
+        name = f"rows of {words[1] if len(words) > 1 else 'a table'}"
     if verb in ADMINISTERING:
         return "administer", name or "database", "one"
     if verb == "detach" or (verb == "match" and "delete" in lower.split()):

@@ -24,7 +24,7 @@ DELETING = word_set(
     """delete del remove rm rb destroy purge drop terminate revoke wipe erase deregister detach disable deactivate
     cancel reset flush clear uninstall unregister forget undeploy discard truncate delall kill decommission
     invalidate evict expire expunge prune abandon rollback leave close archive unsubscribe stop undo unset ban
-    suspend pause rdelete obliterate disassociate reject unlink withdraw remove-all clean dedupe force_reset"""
+    suspend pause rdelete obliterate disassociate roll reject unlink withdraw remove-all clean dedupe force_reset"""
 )
 LOOKING = word_set(
     """list ls get describe show view status info inspect search query help cat head tail watch diff plan validate read

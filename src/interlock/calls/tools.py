@@ -35,6 +35,8 @@ STATES = word_set("status health progress readiness")
 NOT_ASKED = word_set("set update change mark report write create post put git")
 """With these words a tool's name means that it sets a state, or asks for the state of files."""
 QUESTIONS = word_set("get check list describe view show query fetch")
+ARRANGING = word_set("cron schedule trigger wakeup reminder")
+"""Words of tools that set something going for later."""
 WORK = word_set(
     "job jobs run runs build builds deployment deployments pipeline pipelines pod pods workflow workflows rollout"
 )

@@ -13,7 +13,8 @@ TEMP = (
 CACHES = (
     ".cache", ".npm", ".yarn", ".bun", ".gradle", ".m2", ".ivy2", ".sbt", ".cargo/registry", ".cargo/git",
     ".rustup/tmp", ".pnpm-store", ".nuget", ".ccache", "go/pkg", ".local/share/pnpm", ".local/share/uv",
-    ".local/share/virtualenv",
+    ".local/share/virtualenv", "Library/Caches", "Library/Developer/Xcode/DerivedData", ".conda/pkgs",
+    ".composer/cache", ".pub-cache", ".terraform.d/plugin-cache", ".hex/packages", ".cabal/packages",
 )  # fmt: skip
 """Folders of a home that programs fill and can fill again."""
 SYSTEM = (

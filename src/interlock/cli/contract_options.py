@@ -51,13 +51,13 @@ def read_options(
 
 def check_command(command: str, where: str, workspace: Path) -> None:
     """Raise BadInput for a command of `done_when` that cannot be run."""
-    from ..review import read_text
+    from ..calls import read_script
     from ..runtime import missing_program
 
-    script = read_text(command, str(workspace))
-    if not script.complete or not script.commands:
+    reading = read_script(command, str(workspace))
+    if reading.unread or not reading.programs:
         raise BadInput(f"{command!r} is not a command", where=where)
-    program = script.commands[0].program
+    program = reading.programs[0].name
     words = command.split()
     if words[0] in INTO_SHELL or program in INTO_SHELL or program.startswith("$"):
         return

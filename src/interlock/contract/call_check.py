@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
-from ..calls import Effect, Program, ReadFile, read_call
+from ..calls import Effect, Program, ReadFile, read_call, word_set
 from ..core import Clause, Contract, Forbidden, Tool
-from ..review import name_set
 from ..review.rules import Rule
 from .changes import changed_by
 from .file_rules import broken_by
@@ -17,7 +16,7 @@ from .file_rules import broken_by
 PREFIX = "contract."
 """Prefix of the id of every rule that stands for a clause."""
 
-BUILTINS = name_set("cd echo printf true false : test [ [[ export set pwd exit return wait local read =")
+BUILTINS = word_set("cd echo printf true false : test [ [[ export set pwd exit return wait local read =")
 """Shell builtins: they are allowed without being listed in `may_run`."""
 
 

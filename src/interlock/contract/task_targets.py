@@ -6,11 +6,11 @@ import re
 
 from msgspec import Struct
 
+from ..calls import word_set
 from ..core import late_pattern
-from ..review import name_set
 
 EXTENSIONS = "|".join(
-    name_set(
+    word_set(
         """py pyi ipynb js jsx ts tsx mjs cjs json json5 yaml yml toml ini cfg conf env md mdx rst txt csv tsv sql db
         sqlite sh bash zsh ps1 bat c h cc cpp hpp cs go rs java kt kts swift rb php pl lua r jl scala ex exs erl hs ml
         clj dart vue svelte html htm css scss sass less xml svg png jpg lock proto graphql gradle tf tfvars properties
@@ -21,7 +21,7 @@ NAMES = (
     r"Makefile|Dockerfile|Jenkinsfile|Gemfile|Procfile|Rakefile|Vagrantfile|LICENSE|README|CHANGELOG|CODEOWNERS"
     r"|node_modules|\.gitignore|\.env|\.github|\.gitlab-ci\.yml|\.circleci"
 )
-_LIBRARIES = name_set("node.js vue.js next.js react.js three.js d3.js express.js nuxt.js ember.js chart.js asp.net")
+_LIBRARIES = word_set("node.js vue.js next.js react.js three.js d3.js express.js nuxt.js ember.js chart.js asp.net")
 
 _QUOTED = late_pattern(r"[`\"'“‘]([\w.@+*/~-]{1,200})[`\"'”’]")
 _BARE = late_pattern(
@@ -66,7 +66,7 @@ _END = late_pattern(
     re.IGNORECASE,
 )
 
-_NOT_NAMES = name_set(
+_NOT_NAMES = word_set(
     """this that the your our my its their current same other working root project repo repository workspace directory
     folder file files code base source given new old existing entire whole following above below parent specified"""
 )

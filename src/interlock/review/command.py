@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..calls import teach
+from ..calls import extent_of, read_script, resolve, teach, zone_of
 from ..config import Review as ReviewConfig
 from ..core import Review
-from .judgement import judge_script, read_text
-from .paths import zones
+from .judgement import Circumstances, judge
 from .rules import rule_set
 from .verdict import as_review, decide, strongest, with_additions
 
@@ -26,11 +25,16 @@ class CommandReviewer:
         """Review one command. Without a workspace, the working directory is used if it is a project's."""
         if workspace is None and cwd is not None and is_project(cwd):
             workspace = cwd
-        judged = judge_script(read_text(command, cwd), workspace, self._rules)
+        reading = read_script(command, cwd or "", workspace or "")
+        here = Circumstances(workspace or "")
+        judged = judge(reading, self._rules, lambda hit: here.counts_as(hit, reading))
         levels = self._config.risk_levels
         risk = with_additions(judged.risk, outside=False, failures=0, levels=levels)
         verdict = strongest(decide(risk, 1.0, levels, self._config.rationality_levels), judged.verdict)
-        return as_review(judged, verdict, max(risk, judged.rule_risk), 1.0, action=judged.action, text=command)
+        risk = max(risk, judged.rule_risk)
+        return as_review(
+            judged, verdict, risk, 1.0, action=judged.action, reading=reading, arguments={"command": command}
+        )
 
 
 def review_command(
@@ -49,4 +53,10 @@ def shipped_reviewer() -> CommandReviewer:
 
 def is_project(cwd: str) -> bool:
     """Whether a working directory can serve as a workspace: not the root, a home, or a system folder."""
-    return zones(cwd, None, None).isdisjoint(("root", "home", "system", "temp", "unknown"))
+    place = resolve(cwd, "")
+    zone = zone_of(place, NOWHERE)
+    return zone not in ("system", "temp", "unknown") and extent_of(f"{place}/*", zone, NOWHERE, False) != "all"
+
+
+NOWHERE = "/-"
+"""No folder: a workspace in which nothing is."""

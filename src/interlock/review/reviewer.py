@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..calls import teach
+from ..calls import CallReading, read_call, read_script, resolve, teach
 from ..config import RationalityLevels, RiskLevels
 from ..config import Review as ReviewConfig
 from ..core import Context, Review, Step, Tool, Verdict, from_json, read_time_out
-from .arguments import texts
-from .expected_paths import ExpectedPaths, has_substance, rationality, remote_hosts
-from .judgement import Judgement, ask_named, judge_script, read_text, soften, spare_named, with_rule
-from .paths import resolve
-from .programs import RISKS, Action
-from .rules.compiled import RuleSet
-from .rules.load import rule_set
-from .rules.model import Rule
-from .shell import Command
-from .shell.names import INTERPRETERS
-from .tools import MAX_NAME, ToolCall, kind_of, read_tool
-from .untrusted_text import UntrustedText, is_risky, origin_of, untrusted_rule
+from .expected_paths import ExpectedPaths, has_substance, rationality
+from .judgement import Action, Circumstances, Judgement, judge, with_rule
+from .rules import Hit, Rule, RuleSet, rule_set
+from .untrusted_text import UntrustedText, is_risky, origin_of, texts, untrusted_rule
 from .verdict import as_review, decide, strongest, with_additions
-from .wordlist import name_set
 from .written_files import WrittenFiles
 
 MAX_FAILURES = 256
 MAX_PENDING = 64
 MAX_RECENT = 64
 """Limits of what is remembered; the oldest entry is dropped first."""
-
-MAX_SHOWN = 32
-SHOWING = name_set("cat less more head tail bat batcat nl sed grep rg vim view")
-"""Programs that show the contents of a file."""
 
 WARMING = (
     "cd a && git push origin x | tee b; rm -r c; curl -d @d https://example.com/e > f",
@@ -50,7 +37,9 @@ WARMING = (
 CallCheck = Callable[[Tool, Callable[[str], str | None] | None], Rule | None]
 """An additional check of a call, given what earlier steps wrote: returns the rule that it breaks, if any."""
 
-ENCODER = msgspec.json.Encoder(order="sorted")
+Level = Literal["off", "guard", "fence"]
+HELD: dict[Level, tuple[str, ...]] = {"off": (), "guard": ("guard",), "fence": ("guard", "fence")}
+"""Rules that the kernel makes needless, by level of containment."""
 
 
 class ReviewerState(Struct):
@@ -67,17 +56,17 @@ class ReviewerState(Struct):
 class Reviewer:
     """One per run. Call `review` before a step runs, `observe` when its result arrives; `check` adds a custom rule.
 
-    `restorable`: the workspace has checkpoints; `contained`: the agent runs in its own container; `private`: files of
-    the user that no step may read.
+    `restorable`: the workspace has checkpoints; `contained`: the agent runs in its own container; `level`: how the run
+    is contained by Interlock; `private`: files of the user that no step may read.
     """
 
     def __init__(
         self, config: ReviewConfig, context: Context, workspace: str | None = None, rules: RuleSet | None = None,
-        *, restorable: bool = False, contained: bool = False, private: tuple[Path, ...] = (),
+        *, restorable: bool = False, contained: bool = False, level: Level = "off", private: tuple[Path, ...] = (),
     ) -> None:  # fmt: skip
         self._config = config
-        self._restorable, self._contained = restorable, contained
-        self._workspace = workspace or context.workspace
+        self._workspace = workspace or context.workspace or ""
+        self._here = Circumstances(self._workspace, restorable, contained, HELD[level])
         self._rules = rules or rule_set(config.rules_path, private)
         if config.programs_path:
             teach(config.programs_path)
@@ -101,42 +90,34 @@ class Reviewer:
         if tool is None or step.kind != "tool_call" or step.origin != "agent":
             return Review(verdict="allow", action="read")
         state = self._state
-        call = read_tool(tool, self._workspace, state.memory)
-        judged = judge_script(call.script, self._workspace, self._rules)
-        if judged.hits:
-            judged = soften(spare_named(judged, self._expected.is_named), self._spares)
-            if any(rule.ask_if_named for rule in judged.rules):
-                hosts = remote_hosts(judged.commands)
-                judged = ask_named(judged, lambda command: self._expected.orders(command, hosts))
-        action, base = strongest_action(call, judged)
-        if self.check is not None and action == "read" and any(c.program in INTERPRETERS for c in judged.commands):
-            # Where it matters which files change, do not assume that an interpreter only reads.
-            action = "unknown"
-        sign = signature(tool)
+        reading = self._read(tool)
+        judged = judge(reading, self._rules, lambda hit: self._counts_as(hit, reading))
+        action, base = judged.action, judged.risk
+        sign = reading.key
         failures, repeats = state.failures.get(sign, 0), state.recent.get(sign, 0)
-        outside = self._expected.is_outside(judged.commands)
+        outside = self._expected.is_outside(reading)
         self._expect(step, sign, action != "read")
-        judged = self._mind_untrusted(step, call, judged, action, outside)
-        broken = self.check(tool, self._written if state.memory.files else None) if self.check is not None else None
+        judged = self._mind_untrusted(step, reading, judged, action, outside)
+        broken = self.check(tool, self._written if state.memory.files else None) if self.check else None
         if broken is not None:
             judged = with_rule(judged, broken)
         weight = self._scales.weigh(action, base, outside, failures, repeats)
-        if not judged.rules:
-            self._remember(call, step.index)
+        if not judged.hits:
+            state.memory.learn(reading)
             return weight.unruled
         review = as_review(
             judged, strongest(weight.verdict, judged.verdict), max(weight.risk, judged.rule_risk), weight.rationality,
-            action=action, outside=outside, failures=failures, text=call.text, arguments=tool.arguments,
-            key=call.key,
+            action=action, outside=outside, failures=failures, reading=reading, arguments=tool.arguments,
         )  # fmt: skip
         if review.verdict != "block" or review.ask:
-            self._remember(call, step.index)
+            state.memory.learn(reading)
         return review if self._config.ask or not review.ask else replace(review, ask=False)
 
     def warm(self) -> None:
         """Fill the caches before the first review, so that nobody waits for them."""
         for text in WARMING:
-            judge_script(read_text(text, self._workspace), self._workspace, self._rules)
+            reading = read_script(text, self._workspace, self._workspace)
+            judge(reading, self._rules, lambda hit: hit.rule)
 
     def observe(self, step: Step) -> None:
         """Learn from a result: a failure is counted, a success clears its count, one that may change something all."""
@@ -168,45 +149,38 @@ class Reviewer:
         """Continue from the result of `save`."""
         self._state = from_json(saved, ReviewerState)
 
+    def _read(self, tool: Tool) -> CallReading:
+        """The reading of a call, with the texts of files that earlier steps wrote where it names one."""
+        memory = self._state.memory
+        known = self._written if memory.is_named(tool.arguments) else None
+        return read_call(tool.name, tool.arguments, self._workspace, self._workspace, known)
+
+    def _written(self, path: str) -> str | None:
+        """The text of a file that an earlier step wrote."""
+        return self._state.memory.text_of(resolve(path, self._workspace))
+
+    def _counts_as(self, hit: Hit, reading: CallReading) -> Rule | None:
+        """The rule that a hit counts as in this run: none or a question where the task orders it."""
+        rule = self._here.counts_as(hit, reading)
+        if rule is None or hit.effect is None:
+            return rule
+        if rule.unless_named and self._expected.asks_to_remove(hit.effect):
+            return None
+        return replace(rule, ask=True) if rule.ask_if_named and self._expected.orders(hit.effect, reading) else rule
+
     def _mind_untrusted(
-        self, step: Step, call: ToolCall, judged: Judgement, action: Action, outside: bool
+        self, step: Step, reading: CallReading, judged: Judgement, action: Action, outside: bool
     ) -> Judgement:
         """Add the rule for a call that contains untrusted text; mark a call whose own result will be untrusted."""
         assert step.tool is not None
         untrusted = self._state.untrusted
-        name, kind = kind_of(step.tool.name[:MAX_NAME])
-        if untrusted.marks and is_risky(judged.commands, action, judged.verdict != "allow"):
-            source = untrusted.carried(text for _, text in texts(step.tool.arguments))
+        if untrusted.marks and is_risky(reading, action, judged.verdict != "allow"):
+            source = untrusted.carried(texts(step.tool.arguments))
             if source is not None:
                 judged = with_rule(judged, untrusted_rule(self._config.untrusted, source))
-        origin = origin_of(step.tool.name[:MAX_NAME] if kind != "shell" else name, kind, judged.commands, outside)
-        if origin:
-            untrusted.expect(call_key(step), origin, MAX_PENDING)
+        if origin_of(step.tool.name, reading, outside):
+            untrusted.expect(call_key(step), MAX_PENDING)
         return judged
-
-    def _spares(self, rule: Rule, command: Command) -> bool:
-        """Whether a rule only warns: it affects only the workspace, can be undone, or stays in the container."""
-        if rule.contained and self._contained:
-            return True
-        own = rule.in_workspace or (rule.undoable and self._restorable)
-        return own and is_here(command, self._workspace)
-
-    def _written(self, path: str) -> str | None:
-        """The text of a file that an earlier step wrote."""
-        file = self._state.memory.files.get(resolve(path, self._workspace))
-        return file.text if file is not None else None
-
-    def _remember(self, call: ToolCall, step: int) -> None:
-        """Record the files that the call writes and those that it shows."""
-        memory = self._state.memory
-        if call.script.made:
-            memory.learn(call.script, step)
-        for write in call.writes:
-            memory.write(resolve(write.path, self._workspace), write, step)
-        if memory.files:
-            for command in call.script.commands[:MAX_SHOWN]:
-                if command.program in SHOWING:
-                    memory.show(resolve(arg, command.cwd) for arg in command.args)
 
     def _expect(self, step: Step, sign: str, writes: bool) -> None:
         state = self._state
@@ -229,37 +203,6 @@ class Reviewer:
             if name.startswith(ours):
                 return name, pending.pop(name)
         return None
-
-
-def is_here(command: Command, workspace: str | None) -> bool:
-    """Whether a git command works on the workspace itself."""
-    if workspace is None or not ELSEWHERE.isdisjoint(command.via):
-        return False
-    if any(arg.partition("=")[0] in OTHER_TREE for arg in command.args):
-        return False
-    if any(name.startswith(("GIT_", "DOCKER_", "COMPOSE_")) for name, _ in command.assignments):
-        return False
-    return command.cwd is None or f"{resolve(command.cwd, None)}/".startswith(f"{workspace.rstrip('/')}/")
-
-
-ELSEWHERE = name_set("ssh docker podman kubectl sudo chroot su nsenter")
-OTHER_TREE = name_set("-C --git-dir --work-tree --project-directory -H --host --context --env-file -r --remotes")
-
-
-def strongest_action(call: ToolCall, judged: Judgement) -> tuple[Action, float]:
-    """The action of a call: the tool's own, or the strongest action of its commands."""
-    if call.action is not None:
-        return call.action, RISKS[call.action]
-    return judged.action, judged.risk
-
-
-def signature(tool: Tool) -> str:
-    """A hash of the tool and its arguments, ignoring whitespace: equal for the same action."""
-    raw = ENCODER.encode((tool.name, tool.arguments))
-    if raw.find(b"  ") >= 0:  # `in` is slower: it tries the bytes as an integer first
-        # In JSON the only unescaped whitespace is the space.
-        raw = b" ".join(raw.split())
-    return hashlib.blake2b(raw, digest_size=8).hexdigest()
 
 
 def call_key(step: Step) -> str:
@@ -294,7 +237,7 @@ class Scales:
         risk = with_additions(base, outside=outside, failures=failures, levels=self._risks)
         sense = rationality(outside=outside, failures=failures, repeats=repeats) if self._measured else 1.0
         verdict = decide(risk, sense, self._risks, self._rationalities)
-        nothing = Judgement(action, base, (), ())
+        nothing = Judgement(action, base)
         review = as_review(nothing, verdict, risk, sense, action=action, outside=outside, failures=failures)
         return CallWeight(risk, sense, verdict, review)
 

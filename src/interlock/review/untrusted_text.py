@@ -15,11 +15,10 @@ from itertools import islice
 import re2
 from msgspec import Struct
 
+from ..calls import CallReading, Effect, Program
 from ..core import late_pattern
-from .rules.model import Rule
-from .shell import Command
-from .shell.secret_flow import is_secret_file
-from .wordlist import name_set
+from .file_kinds import kinds_of
+from .rules import Rule
 
 MAX_MARKS = 1_024
 """Fingerprints kept; the oldest are dropped first."""
@@ -58,11 +57,6 @@ for _expression in ("://", rf"\b(?:{_RISKY})[ \t]", _SECRET):
 _HINT.Compile()
 """The kinds of pieces that a text may contain: one search for all of them."""
 
-SENDING = name_set(
-    "nc ncat netcat socat telnet ssh scp sftp rsync ftp mail mailx mutt sendmail send-secret dig nslookup"
-)
-BODIES = ("-d", "--data", "-F", "--form", "-T", "--upload-file", "--post", "--body", "--json")
-
 
 class UntrustedText(Struct):
     """Fingerprints of untrusted text with the step of its result; and calls whose result will be untrusted."""
@@ -70,9 +64,9 @@ class UntrustedText(Struct):
     marks: dict[str, int] = {}
     waiting: dict[str, str] = {}
 
-    def expect(self, key: str, origin: str, limit: int) -> None:
+    def expect(self, key: str, limit: int) -> None:
         """Record that this call's result will come from outside."""
-        self.waiting[key] = origin
+        self.waiting[key] = ""
         while len(self.waiting) > limit:
             del self.waiting[next(iter(self.waiting))]
 
@@ -109,7 +103,7 @@ def pieces(text: str) -> Iterator[str]:
     for found in islice(commands_in(text, raw), MAX_PIECES) if _COMMANDS in hints else ():
         yield "c:" + " ".join(word.rstrip(".,:!?") for word in found.groups())
     for found in islice(SECRET.finditer(text), MAX_PIECES) if _SECRETS in hints else ():
-        if is_secret_file(found[0]):
+        if not kinds_of(found[0]).isdisjoint(("credential", "dotenv")):
             yield f"p:{found[0]}"
 
 
@@ -151,20 +145,32 @@ def fingerprint(piece: str) -> str:
     return hashlib.blake2b(piece.encode("utf-8", "replace"), digest_size=6).hexdigest()
 
 
-def is_risky(commands: Iterable[Command], action: str, ruled: bool) -> bool:
-    """Whether external text must not decide about a call: it sends, matches a rule, or cannot be parsed."""
-    return ruled or action == "unparsable" or any(map(sends, commands))
-
-
-def sends(command: Command) -> bool:
-    """Whether a command sends data elsewhere, or installs from a URL."""
-    if command.program in SENDING:
+def is_risky(reading: CallReading, action: str, ruled: bool) -> bool:
+    """Whether external text must not decide about a call: it sends, matches a rule, or cannot be read."""
+    if ruled or action == "unparsable" or any(map(_sends, reading.effects)):
         return True
-    if command.program in ("curl", "wget", "http", "xh"):
-        return any(arg.startswith(BODIES) or arg in ("POST", "PUT", "PATCH") or "$(" in arg for arg in command.args)
-    if command.program in ("pip", "npm", "uv", "gem", "cargo", "go"):
-        return any("://" in arg and not KNOWN_HOSTS.match(host_of(arg)) for arg in command.args)
-    return command.program == "git" and command.args[:1] in (("push",), ("remote",))
+    return any(program.command == "git remote" or _installs_from(program) for program in reading.programs)
+
+
+def _sends(effect: Effect) -> bool:
+    """Whether an effect puts something on another machine."""
+    return effect.verb == "send" or (effect.verb in ("write", "append") and effect.zone == "service")
+
+
+def _installs_from(program: Program) -> bool:
+    """Whether a program installs from an address that is not well known."""
+    return program.act == "install" and any(
+        "://" in word and not KNOWN_HOSTS.match(host_of(word)) for word in program.words
+    )
+
+
+def texts(value: object, depth: int = 4) -> Iterator[str]:
+    """All texts in a call's arguments."""
+    if isinstance(value, str):
+        yield value
+    elif depth and isinstance(value, (dict, list)):
+        for each in list(value.values() if isinstance(value, dict) else value)[:MAX_PIECES]:
+            yield from texts(each, depth - 1)
 
 
 def host_of(address: str) -> str:
@@ -189,9 +195,6 @@ FOREIGN = late_pattern(
 )
 """Names of tools that show text written by others."""
 
-FETCHING = name_set("curl wget http https xh lynx w3m links")
-SHOWING = name_set("cat less more head tail bat nl sed grep rg awk")
-
 
 @lru_cache(512)
 def is_foreign(name: str) -> bool:
@@ -199,17 +202,25 @@ def is_foreign(name: str) -> bool:
     return "__" in name or FOREIGN.search(name) is not None
 
 
-def origin_of(name: str, kind: str, commands: Iterable[Command], outside: bool) -> str:
+def origin_of(name: str, reading: CallReading, outside: bool) -> str:
     """The external origin of a call's result; empty if the result is the run's own."""
-    if kind == "network":
+    if reading.kind == "web":
         return "the web"
-    if is_foreign(name):
+    if reading.kind != "shell" and is_foreign(plain_name(name)):
         return "a tool"
-    for command in islice(commands, 32):
-        if command.program in FETCHING:
+    for effect in reading.effects[:MAX_EFFECTS]:
+        if effect.verb in ("fetch", "send") and effect.by in ("curl", "wget", "http", "https", "xh", "lynx", "w3m"):
             return "the web"
-        if command.program in ("gh", "glab") and command.args[:1] in (("issue",), ("pr",), ("api",), ("mr",)):
+        if effect.by in ("gh", "glab") and effect.verb == "fetch":
             return "an issue"
-        if outside and command.program in SHOWING:
+        if outside and effect.verb == "read" and effect.file and effect.zone not in ("workspace", "temp"):
             return "a foreign file"
     return ""
+
+
+def plain_name(name: str) -> str:
+    """A tool's name in snake case."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[-\s]+", "_", name[:200]).lower()
+
+
+MAX_EFFECTS = 64

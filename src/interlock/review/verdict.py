@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from ..calls import COMMANDS, CallReading
 from ..config import RationalityLevels, RiskLevels
 from ..core import VERDICTS, Level, Review, Verdict
-from .judgement import Judgement
-from .programs import Action
-from .shell.simple import from_ascii, to_ascii
+from .judgement import Action, Judgement
 
 TABLE: dict[tuple[Level, Level], Verdict] = {
     ("low", "high"): "allow", ("low", "medium"): "allow", ("low", "low"): "warn",
@@ -80,19 +79,24 @@ CHECK = "Check first what it would change, and be specific."
 
 def as_review(
     judged: Judgement, verdict: Verdict, risk: float, rationality: float, *, action: Action, outside: bool = False,
-    failures: int = 0, text: str | None = None, arguments: dict[str, object] | None = None, key: str | None = None,
+    failures: int = 0, reading: CallReading | None = None, arguments: dict[str, object] | None = None,
 ) -> Review:  # fmt: skip
     """The review of a judgement; its reason is the strongest rule's, otherwise that of the scores."""
-    first = judged.rules[0] if judged.rules else None
-    rewritten = rewrite_command(text, judged) if text is not None and verdict == "modify" else None
+    rules = judged.rules
+    first = rules[0] if rules else None
+    rewritten = rewrite(reading, judged, arguments) if reading and arguments and verdict == "modify" else None
+    reason = reason_of(action, outside, failures)
+    if first is not None:
+        concealed = reading is not None and first.match and first.match[0].concealed == ("*",)
+        reason = f"{first.why.removesuffix('.')}: {reading.concealed}." if reading and concealed else first.why
     return Review(
         verdict,
         risk,
         rationality,
-        tuple([rule.id for rule in judged.rules]),
-        reason_with(first.why, judged.evidence) if first else reason_of(action, outside, failures),
+        tuple([rule.id for rule in rules]),
+        reason,
         first.instead if first else "" if verdict == "allow" else advice_for(outside, failures),
-        None if rewritten is None else {**(arguments or {}), key or "command": rewritten},
+        rewritten,
         action,
         _asks(judged),
     )
@@ -102,11 +106,6 @@ def _asks(judged: Judgement) -> bool:
     """Whether a person may allow the call: not if a rule without approval blocks another part of it."""
     strongest = [rule.ask for rule in judged.rules if rule.verdict == judged.verdict]
     return all(strongest) if judged.verdict == "block" and strongest else any(strongest)
-
-
-def reason_with(why: str, evidence: str) -> str:
-    """A rule's reason, with the file that contains the command."""
-    return f"{why.removesuffix('.')} ({evidence})." if evidence else why
 
 
 def reason_of(action: Action, outside: bool, failures: int) -> str:
@@ -124,27 +123,25 @@ def advice_for(outside: bool, failures: int) -> str:
     return INSIDE if outside else CHECK
 
 
-def rewrite_command(text: str, judged: Judgement) -> str | None:
-    """The command with the dangerous words of its `modify` rules replaced; None if there is no known safe form.
+def rewrite(reading: CallReading, judged: Judgement, arguments: dict[str, object]) -> dict[str, object] | None:
+    """The arguments with the dangerous words of `modify` rules replaced; None if there is no known safe form.
 
-    Only words of commands in the text itself are replaced, never quoted scripts inside it.
+    Only words of programs in the command itself are replaced, never those of scripts inside it.
     """
-    if any(rule.verdict == "block" for rule in judged.rules):
+    key = next((key for key in COMMANDS if arguments.get(key)), "")
+    made = text = arguments.get(key)
+    if not isinstance(text, str) or not isinstance(made, str) or any(rule.verdict == "block" for rule in judged.rules):
         return None
-    made = to_ascii(text)
     changes: dict[tuple[int, int], dict[str, str]] = {}
-    for rule, command in judged.hits:
-        if rule.verdict != "modify":
-            continue
-        if not rule.rewrite or command.span is None:
-            return None
-        changes.setdefault(command.span, {}).update(rule.rewrite)
-    if not changes:
-        return None
+    for hit in judged.hits:
+        if hit.rule.verdict == "modify":
+            program = hit.program
+            if program is None or not program.end or not hit.rule.rewrite:
+                return None
+            changes.setdefault((program.start, program.end), {}).update(hit.rule.rewrite)
     for (start, end), words in sorted(changes.items(), reverse=True):
         made = made[:start] + replace_words(made[start:end], words) + made[end:]
-    made = from_ascii(made)
-    return made if made != text else None
+    return {**arguments, key: made} if made != text else None
 
 
 def replace_words(part: str, words: dict[str, str]) -> str:

@@ -46,6 +46,7 @@ from .surroundings import read_task_files
 
 if TYPE_CHECKING:
     from ..intervene import Templates
+    from ..review import Level
 
 
 class Options(TypedDict, total=False):
@@ -57,6 +58,7 @@ class Options(TypedDict, total=False):
     context: more than the task. contract: what the run may and must do. adapter: how the agent is reached.
     plugins: detectors, strategies, interventions, templates. incident: the id of an emergency stop, and the option to
     continue its run with. store: where the run is stored. listener: the control socket, if someone else created it.
+    level: how the agent is contained.
     """
 
     task: str
@@ -79,6 +81,7 @@ class Options(TypedDict, total=False):
     checkpoint_store: Path | None
     approvals: Approvals
     listener: socket.socket
+    level: Level
 
 
 SILENT = "process"
@@ -238,6 +241,7 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
         context=context,
         plugins=plugins,
         approvals=options.get("approvals"),
+        level=options.get("level", "off"),
         late=adapter.name == SILENT and "plugins" not in options and _is_plain(config),
     )
     if adapter.name != SILENT:

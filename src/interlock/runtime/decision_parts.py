@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from ..calls import kind_of
 from ..config import Config, named_files
 from ..contract import ContractCheck
 from ..core import Capability, Context, Issue, Review, RunState, Step
@@ -11,7 +12,7 @@ from ..decide import Controller, ControllerState, Observed, Rulings, Sighting, c
 from ..detect import Detectors
 from ..intervene import BUILT_IN, ChangedSince
 from ..proof import ProofTracker
-from ..review import Reviewer, kind_of, rough_review
+from ..review import Level, Reviewer, rough_review
 from . import clean_room  # noqa: F401  whoever judges has it before an upgrade can replace it
 from .fail_open import Guard
 from .pipeline_values import Plugins
@@ -31,6 +32,7 @@ class JudgingParts:
         guard: Guard,
         restorable: bool | None,
         contained: bool,
+        level: Level,
         assume_checkpoint: bool,
         attended: bool,
         changed: ChangedSince | None,
@@ -42,6 +44,7 @@ class JudgingParts:
             context.workspace,
             restorable=bool(restorable),
             contained=contained,
+            level=level,
             private=named_files(config),
         )
         self.detectors = Detectors(
@@ -127,6 +130,6 @@ def count_files(step: Step, review: Review | None) -> int:
     """1 for a tool that reads or changes a file, and for a command that changes any; more is not visible."""
     if step.kind != "tool_call" or step.tool is None or step.paths is not None:
         return 0
-    if kind_of(step.tool.name)[1] in ("files", "editor"):
+    if kind_of(step.tool.name)[0] in ("read", "edit"):
         return 1
     return 1 if review is not None and review.action in CHANGES else 0

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..detect import Detectors
     from ..intervene import ChangedSince
     from ..proof import ProofTracker
-    from ..review import Reviewer
+    from ..review import Level, Reviewer
     from .decision_parts import JudgingParts
 
 THROTTLING = LADDER[2]
@@ -77,6 +77,7 @@ class DecisionPipeline:
         guard: Guard | None = None,
         restorable: bool | None = None,
         contained: bool = False,
+        level: Level = "off",
         assume_checkpoint: bool = False,
         attended: bool = False,
         changed: ChangedSince | None = None,
@@ -114,6 +115,7 @@ class DecisionPipeline:
                 guard=made_guard,
                 restorable=restorable,
                 contained=contained,
+                level=level,
                 assume_checkpoint=assume_checkpoint,
                 attended=attended,
                 changed=changed,

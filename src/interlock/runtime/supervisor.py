@@ -51,6 +51,7 @@ from .stop_gate import StopGate
 from .surroundings import is_contained, missing_files
 
 if TYPE_CHECKING:
+    from ..review import Level
     from .assembly import Options
     from .model_judge import Judge
     from .usage_tracker import Prices
@@ -79,6 +80,7 @@ class Supervisor(StepClient):
         context: Context | None = None,
         plugins: Plugins | None = None,
         approvals: Approvals | None = None,
+        level: Level = "off",
         late: bool = False,
     ) -> None:
         super().__init__(run)
@@ -103,6 +105,7 @@ class Supervisor(StepClient):
             guard=self._guard,
             restorable=executor.workspace is not None,
             contained=is_contained(),
+            level=level,
             attended=self.approvals.needed,
             changed=executor.workspace.changed_since if executor.workspace is not None else None,
             late=True,

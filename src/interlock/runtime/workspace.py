@@ -6,23 +6,23 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..calls import word_set
 from ..checkpoint import ABSENT, Checkpoints, Restored
 from ..config import Config
 from ..core import CheckpointInfo, Clock, InterlockError, SystemClock
-from ..review import name_set
 from .pipeline_values import MEANWHILE, OWN
 
 if TYPE_CHECKING:
     from ..intervene import ChangedFiles
 
-SOURCES = name_set(
+SOURCES = word_set(
     """py pyi js jsx ts tsx mjs cjs c h cc cpp hpp cs go rs java kt kts swift rb php pl lua r jl scala ex exs erl hs
     ml clj dart vue svelte html css scss sass less sql sh bash zsh ps1 toml yaml yml ini cfg conf md mdx rst proto
     graphql gradle tf ipynb cmake"""
 )
 """The endings of files that people write."""
 SOURCE_NAMES = frozenset(("Makefile", "Dockerfile", "CMakeLists.txt", "requirements.txt", "package.json", "go.mod"))
-PRODUCED = name_set(
+PRODUCED = word_set(
     """build dist target out node_modules __pycache__ coverage htmlcov vendor bin obj site-packages downloads data
     checkpoints logs tmp"""
 )

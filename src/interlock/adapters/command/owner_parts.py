@@ -109,6 +109,7 @@ class OwnerParts:
             adapter=self._adapter(),
             processes=self.held,
             listener=control,
+            level="fence" if begin.fenced else "guard" if begin.contained else "off",
             approvals=Approvals(begin.needs_approval, frozenset(begin.removed_actions)),
         )
         if begin.reopen and self.folder.spec_file.exists():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 
-from ...review import name_set
+from ...calls import word_set
 from ..model import TestFact
 from .files import is_rule, is_snapshot, is_source, is_test, language_of
 from .javascript_tests import read_javascript
@@ -332,7 +332,7 @@ def _resolves(modules: list[str]) -> bool:
     return any("/" in module or module.count(".") >= 1 for module in modules)
 
 
-_LIBRARIES = name_set(
+_LIBRARIES = word_set(
     """pytest unittest mock os sys re json math typing pathlib datetime time numpy vitest jest chai sinon assert
     node:test node:assert __future__ collections asyncio hypothesis"""
 )

@@ -1,4 +1,4 @@
-"""Rules as data: one YAML file per family, with test cases beside each rule."""
+"""Rules as data: one YAML file, with test cases beside each rule."""
 
 from ..._lazy import lazy
 

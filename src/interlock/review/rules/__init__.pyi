@@ -1,6 +1,6 @@
-from .compiled import RuleSet as RuleSet
 from .load import read_rules as read_rules
 from .load import rule_set as rule_set
+from .matching import Hit as Hit
+from .matching import RuleSet as RuleSet
 from .model import Match as Match
 from .model import Rule as Rule
-from .model import RuleFamily as RuleFamily

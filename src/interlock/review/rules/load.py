@@ -4,50 +4,59 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
+from ...calls import Extent, Verb, Zone
 from ...core import BadInput, from_json, from_plain
-from ..paths import ZONES
-from ..sql import KINDS
-from .compiled import RuleSet
-from .model import Match, Rule, RuleFamily
+from ..file_kinds import KINDS
+from .matching import RuleSet
+from .model import Match, Rule, RuleFile
 
-FAMILIES = Path(__file__).parent / "families"
-SHIPPED = Path(__file__).parent / "shipped.json"
+SOURCE = Path(__file__).with_name("rules.yaml")
+SHIPPED = Path(__file__).with_name("shipped.json")
 
 PRIVATE = "supervision.secrets"
 """The rule that protects secrets with which a user controls runs."""
 
-LISTS = ("program", "words", "verbs", "options", "without", "args", "paths", "target", "sql", "via", "fed_by")
-"""Keys of a match that take one entry or a list."""
+KNOWN = {
+    "verb": get_args(Verb), "zone": get_args(Zone), "extent": get_args(Extent), "kind": tuple(KINDS),
+    "also": get_args(Verb),
+}  # fmt: skip
+GONE = {
+    "paths": "zone and kind", "sql": "verb: delete with target: 'table *'",
+    "http": "verb and target",
+    "text": "verb and target", "fed_by": "concealed", "filtered": "extent", "moved": "verb: move", "verbs": "verb",
+    "unless_args": "unless",
+}  # fmt: skip
+"""Keys of earlier versions, and what to use instead."""
 
 
 @lru_cache(1)
-def shipped() -> tuple[RuleFamily, ...]:
-    """The shipped families, from the file written by `build`."""
-    return from_json(SHIPPED.read_bytes(), tuple[RuleFamily, ...])
+def shipped() -> RuleFile:
+    """The shipped rules, from the file written by `build`."""
+    return from_json(SHIPPED.read_bytes(), RuleFile)
 
 
 def rule_set(rules_path: str | None = None, private: tuple[Path, ...] = ()) -> RuleSet:
-    """The shipped rules and the user's, compiled; the user's are read again each time.
+    """The shipped rules and the user's; the user's are read again each time.
 
     Files that are `private` to the user are protected like those of Interlock itself.
     """
     if not rules_path and not private:
         return shipped_rules()
-    return RuleSet((*shipped(), *(read_rules(rules_path) if rules_path else ()), *_protecting(private)))
+    return RuleSet(shipped(), (*(read_rules(rules_path) if rules_path else ()), *_protecting(private)))
 
 
-def _protecting(private: tuple[Path, ...]) -> tuple[RuleFamily, ...]:
+def _protecting(private: tuple[Path, ...]) -> tuple[RuleFile, ...]:
     """The shipped rule about secrets, for these files: by the names of their folder and file."""
     if not private:
         return ()
-    rule = next(rule for family in shipped() for rule in family.rules if rule.id == PRIVATE)
+    rule = next(rule for rule in shipped().rules if rule.id == PRIVATE)
     names = tuple(f"*{path.parent.name}/{path.name}" for path in private)
-    match = Match(program=rule.match[0].program, args=names)
-    return (RuleFamily(family="private", rules=(msgspec.structs.replace(rule, match=(match,)),)),)
+    match = msgspec.structs.replace(rule.match[0], target=names)
+    return (RuleFile(family="private", rules=(msgspec.structs.replace(rule, match=(match,)),)),)
 
 
 @lru_cache(1)
@@ -56,7 +65,7 @@ def shipped_rules() -> RuleSet:
     return RuleSet(shipped())
 
 
-def read_rules(rules_path: str) -> tuple[RuleFamily, ...]:
+def read_rules(rules_path: str) -> tuple[RuleFile, ...]:
     """The user's rules: one file, or every .yaml and .yml file in a folder."""
     path = Path(rules_path).expanduser()
     if not path.exists():
@@ -64,41 +73,38 @@ def read_rules(rules_path: str) -> tuple[RuleFamily, ...]:
             "there are no rules here", where=rules_path, todo="Set review.rules_path to a YAML file or a folder."
         )
     files = sorted(p for p in path.iterdir() if p.suffix in (".yaml", ".yml")) if path.is_dir() else [path]
-    return tuple(read_family(file) for file in files)
+    return tuple(map(read_file, files))
 
 
-def read_family(path: Path) -> RuleFamily:
-    """Read one file of rules."""
+def read_file(path: Path) -> RuleFile:
+    """One file of rules."""
     import yaml
 
     try:
-        raw = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
-        raise BadInput(f"not YAML: {first_line(error)}", where=str(path), todo="Correct the file.") from None
-    except OSError as error:
-        raise BadInput(f"cannot be read: {error.strerror}", where=str(path)) from None
-    return as_family(raw, str(path))
+        raw = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"is not YAML: {' '.join(str(error).split())[:200]}", where=str(path)) from None
+    return as_file(raw, str(path))
 
 
-def as_family(raw: Any, where: str) -> RuleFamily:
-    """A family from plain data; errors name the file, the rule and the field."""
+def as_file(raw: Any, where: str) -> RuleFile:
+    """Rules from plain data; errors name the file, the rule and the field."""
     if not isinstance(raw, dict) or not isinstance(raw.get("rules", []), list):
         raise BadInput("has no list of rules", where=where, todo="A file of rules has the keys family and rules.")
-    rules = []
-    seen: set[str] = set()
+    if "valued" in raw:
+        todo = "Say which options take a value in the table of programs, review.programs_path: docs/programs.md."
+        raise BadInput("the key valued is not known any more", where=where, todo=todo)
+    rules: list[Rule] = []
     for index, entry in enumerate(raw.get("rules", [])):
         rule = as_rule(entry, where, index)
-        if rule.id in seen:
+        if any(rule.id == other.id for other in rules):
             raise BadInput(f"the rule {rule.id} is defined twice", where=where, todo="Give every rule a unique id.")
-        seen.add(rule.id)
         rules.append(rule)
-    rest = {key: value for key, value in raw.items() if key != "rules"}
-    rest.setdefault("family", Path(where).stem)
     try:
-        family = from_plain(rest, RuleFamily)
+        file = from_plain({key: value for key, value in raw.items() if key != "rules"}, RuleFile)
     except msgspec.ValidationError as error:
-        raise BadInput(str(error), where=where, todo="Known keys: family, rules, valued, disabled.") from None
-    return msgspec.structs.replace(family, rules=tuple(rules))
+        raise BadInput(str(error), where=where, todo="Known keys: family, rules, disabled.") from None
+    return msgspec.structs.replace(file, rules=tuple(rules))
 
 
 def as_rule(entry: Any, where: str, index: int) -> Rule:
@@ -108,53 +114,47 @@ def as_rule(entry: Any, where: str, index: int) -> Rule:
     if not isinstance(entry, dict):
         raise BadInput("is not a mapping", where=place, todo="A rule has id, why, instead, verdict and match.")
     matches = entry.get("match")
-    entry = {**entry, "match": [as_match(m) for m in (matches if isinstance(matches, list) else [matches])]}
+    entry = {
+        **entry,
+        "match": [_as_match(each, place) for each in (matches if isinstance(matches, list) else [matches])],
+    }
     try:
         rule = from_plain(entry, Rule)
     except msgspec.ValidationError as error:
         raise BadInput(str(error), where=place, todo="See docs/review.md for the keys of a rule.") from None
     for match in rule.match:
-        check_match(match, place)
+        _check(match, place)
     return rule
 
 
-def as_match(raw: Any) -> Any:
-    """Wrap a single entry in a list where a list is expected."""
+def _as_match(raw: Any, where: str) -> Any:
+    """Every key as a list; keys of an effect may be written `read|write`."""
     if not isinstance(raw, dict):
         return raw
-    made = {key: [value] if key in LISTS and isinstance(value, str) else value for key, value in raw.items()}
-    http = made.get("http")
-    if isinstance(http, dict) and isinstance(http.get("method"), str):
-        made["http"] = {**http, "method": [http["method"]]}
-    return made
+    for key in raw:
+        if key in GONE:
+            raise BadInput(
+                f"match.{key} is not known any more", where=where, todo=f"Use {GONE[key]}: see docs/review.md."
+            )
+    return {key: _as_list(key, value) for key, value in raw.items()}
 
 
-def check_match(match: Match, where: str) -> None:
-    """Check names that the types cannot: zones, kinds of statements, regular expressions."""
-    for key, given, known in (
-        ("paths", match.paths, ZONES),
-        ("target", match.target, ZONES),
-        ("sql", match.sql, KINDS),
-    ):
-        for name in given:
+def _as_list(key: str, value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return [value] if key in ("words", "options") else value.split("|")
+
+
+def _check(match: Match, where: str) -> None:
+    """Check names that the types cannot, and that the match says what it is about."""
+    for key, known in KNOWN.items():
+        for name in getattr(match, key):
             if name not in known:
                 raise BadInput(f"match.{key} names {name!r}", where=where, todo=f"Known: {', '.join(known)}.")
-    import re2
-
-    if not match.program:
-        raise BadInput("match.program is empty", where=where, todo="List at least one program.")
-    patterns = {
-        "text": match.text,
-        "http.url": match.http and match.http.url,
-        "http.body": match.http and match.http.body,
-    }
-    for key, pattern in patterns.items():
-        try:
-            if pattern:
-                re2.compile(pattern)
-        except re2.error as error:
-            raise BadInput(f"match.{key} is not an RE2 expression: {first_line(error)}", where=where) from None
-
-
-def first_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]
+    if not match.verb and {">", ">>", "<", "="} & set(match.program):
+        raise BadInput("match.program names an operator", where=where, todo="Use verb: write, append or read.")
+    if not (match.verb or match.program or match.concealed or match.language):
+        raise BadInput("match has neither verb nor program", where=where, todo="Say what it is about.")
+    effect_keys = (match.zone, match.extent, match.target, match.kind, match.unless, match.server, match.also)
+    if not (match.verb or match.concealed) and any(effect_keys):
+        raise BadInput("match has no verb", where=where, todo="zone, extent, target and kind belong to a verb.")

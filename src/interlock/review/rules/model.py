@@ -9,41 +9,42 @@ from msgspec.structs import replace
 
 from ...core import Verdict
 
-
-class HttpMatch(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Conditions on a web request. `url`, `body` and `not_url` are regular expressions (RE2)."""
-
-    method: tuple[str, ...] = ()
-    url: str | None = None
-    body: str | None = None
-    not_url: str | None = None
+Words = tuple[str, ...]
 
 
 class Match(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """When a rule matches: every given key must match; within a list one entry is enough, except for `options`."""
+    """When a rule matches an effect (keys up to `also`), a program, or both: then the program has the effect.
 
-    program: Annotated[tuple[str, ...], Meta(description="Names, `*` as wildcard. `>` is a write to a file.")]
-    words: Annotated[
-        tuple[str, ...], Meta(description="Subcommands: `stash drop`, `a|b` for either, `*` for any word.")
-    ] = ()
-    verbs: Annotated[tuple[str, ...], Meta(description="A subcommand with this verb, alone or in a compound.")] = ()
-    options: Annotated[tuple[str, ...], Meta(description="All of these are given; `-f|--force` for either.")] = ()
-    without: Annotated[tuple[str, ...], Meta(description="None of these is given.")] = ()
-    args: Annotated[tuple[str, ...], Meta(description="Some operand matches one of these wildcards.")] = ()
-    unless_args: Annotated[
-        tuple[str, ...], Meta(description="Does not match if every operand matches one of these wildcards.")
-    ] = ()
-    moved: Annotated[
-        tuple[str, ...], Meta(description="Some folder before the last operand is in one of these zones.")
-    ] = ()
-    paths: Annotated[tuple[str, ...], Meta(description="Some operand is in one of these zones.")] = ()
-    target: Annotated[tuple[str, ...], Meta(description="The last operand is in one of these zones.")] = ()
-    text: Annotated[str | None, Meta(description="RE2 over the code or text that the program is given.")] = None
-    sql: Annotated[tuple[str, ...], Meta(description="The statements given are of one of these kinds.")] = ()
-    http: Annotated[HttpMatch | None, Meta(description="The request that is sent.")] = None
-    via: Annotated[tuple[str, ...], Meta(description="Run through one of these wrappers.")] = ()
-    fed_by: Annotated[tuple[str, ...], Meta(description="Fed by one of these programs.")] = ()
-    filtered: Annotated[bool | None, Meta(description="Whether the operands are what a search picked.")] = None
+    Every given key must match; within a key one entry is enough, except for `options`.
+    """
+
+    verb: Annotated[Words, Meta(description="What is done: read, write, append, delete, move, execute ...")] = ()
+    zone: Annotated[Words, Meta(description="Where: workspace, temp, caches, home, system, host, service ...")] = ()
+    extent: Annotated[Words, Meta(description="How much: one, many, all.")] = ()
+    target: Annotated[Words, Meta(description="To what: a path, an address or a thing, with wildcards.")] = ()
+    unless: Annotated[Words, Meta(description="Not if the target matches one of these wildcards.")] = ()
+    kind: Annotated[Words, Meta(description="The kind of file: credential, startup, device ...")] = ()
+    server: Annotated[Words, Meta(description="The machine or account that it is done to, with wildcards.")] = ()
+    also: Annotated[Words, Meta(description="The call also does this to a service: send, fetch ...")] = ()
+    empties: Annotated[bool, Meta(description="Nothing is left in the file.")] = False
+    program: Annotated[Words, Meta(description="Names of programs, `*` as wildcard.")] = ()
+    words: Annotated[Words, Meta(description="Subcommands: `stash drop`, `a|b` for either, `*` for any word.")] = ()
+    options: Annotated[Words, Meta(description="All of these are given; `-f|--force` for either.")] = ()
+    without: Annotated[Words, Meta(description="None of these options or words is given.")] = ()
+    args: Annotated[Words, Meta(description="Some word matches one of these wildcards.")] = ()
+    via: Annotated[Words, Meta(description="Run through one of these programs.")] = ()
+    concealed: Annotated[Words, Meta(description="A part cannot be read plainly, for this reason (wildcards).")] = ()
+    language: Annotated[Words, Meta(description="It has code in one of these languages, which are not read.")] = ()
+
+    @property
+    def of_effect(self) -> bool:
+        """Whether the match is about an effect."""
+        return bool(self.verb)
+
+    @property
+    def of_program(self) -> bool:
+        """Whether the match says more about a program than its name."""
+        return bool(self.words or self.options or self.without or self.args or self.via)
 
 
 class Rule(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
@@ -63,23 +64,22 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     undoable: Annotated[bool, Meta(description="Only warns if a checkpoint can undo it.")] = False
     in_workspace: Annotated[bool, Meta(description="Only warns in a run's own workspace.")] = False
     contained: Annotated[bool, Meta(description="Only warns if the agent has its own container.")] = False
+    held: Annotated[
+        Literal["", "guard", "fence"], Meta(description="Does not apply from this level on: the kernel holds it.")
+    ] = ""
     spares: Annotated[
-        Literal["", "tests", "here"],
-        Meta(
-            description="Spares what is of tests on this machine, only warns of development or (`here`) of any there."
-        ),
+        Literal["", "tests"], Meta(description="Only warns of what is for tests on this machine, by its name.")
     ] = ""
     rewrite: dict[str, str] = {}
     matches: tuple[str, ...] = ()
     passes: tuple[str, ...] = ()
 
 
-class RuleFamily(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """A file of rules. `valued` names, by program, the options that take the next word."""
+class RuleFile(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+    """A file of rules. What a rule in `disabled` matches is allowed."""
 
-    family: str
+    family: str = ""
     rules: tuple[Rule, ...] = ()
-    valued: dict[str, str] = {}
     disabled: tuple[str, ...] = ()
 
 
@@ -89,4 +89,4 @@ RISKS: dict[Verdict, float] = {"block": 0.95, "modify": 0.8, "warn": 0.6, "allow
 
 def warning(rule: Rule) -> Rule:
     """The same rule as a warning."""
-    return replace(rule, verdict="warn", risk=RISKS["warn"])
+    return replace(rule, verdict="warn", risk=RISKS["warn"], ask=False)
