@@ -69,6 +69,7 @@ check: setup ## lint, types, layers, built files, lines of code
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/interfaces.py
 	$(BIN)/python scripts/opens_and_starts.py
+	$(BIN)/python scripts/one_reader.py
 	$(BIN)/python scripts/web_build.py --check
 	$(BIN)/python scripts/cli_reference.py --check
 	$(BIN)/python scripts/count_lines.py --check
