@@ -6,7 +6,7 @@ from interlock.intervene.advice import BY_RULE, LOSS, SECRETS, advice_for, dange
 from interlock.review.rules.load import shipped
 from tests.intervene.intervene_builders import issue
 
-BLOCKING = [rule.id for family in shipped() for rule in family.rules if rule.verdict == "block"]
+BLOCKING = [rule.id for rule in shipped().rules if rule.verdict == "block"]
 
 
 def dangerous(*rules: str, **details: object):

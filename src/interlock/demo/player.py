@@ -188,15 +188,14 @@ class Play:
 
     def _fill_in(self, script: str) -> str:
         """Fill in the real targets: this process, its journal, its socket, its code."""
-        targets = {
-            "pid": os.getpid(),
+        places = {
             "journal": self._folder.path / "journal.db",
             "socket": noted_socket(self._folder.path),
             "code": Path(__file__),
         }
-        for name, value in targets.items():
-            script = script.replace(f"{{{name}}}", str(value))
-        return script
+        for name, place in places.items():
+            script = script.replace(f"{{{name}}}", str(place).encode().hex())
+        return script.replace("{pid}", str(os.getpid()))
 
     def _loss(self, before: dict[str, str]) -> DemoEvent:
         """A call has removed files; its other changes count as lost as well."""

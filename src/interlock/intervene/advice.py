@@ -272,19 +272,18 @@ OTHERS = Danger(
 BY_RULE: tuple[tuple[str, Danger], ...] = (
     ("secrets.read", SECRETS),
     ("fetch.", UNREAD_CODE),
-    ("fs.hidden-command", UNREAD_CODE),
+    ("concealed.", UNREAD_CODE),
     ("privilege.", RIGHTS),
     ("supervision.", RIGHTS),
     ("containers.escape", RIGHTS),
-    ("system.shell-start", RIGHTS),
-    ("system.install-jobs", RIGHTS),
+    ("effects.autostart", RIGHTS),
+    ("effects.profile", RIGHTS),
     ("packages.publish", OTHERS),
     ("services.", OTHERS),
     ("network.", OTHERS),
     ("system.power", OTHERS),
     ("system.stop-services", OTHERS),
     ("system.kill-all", OTHERS),
-    ("system.clock", OTHERS),
     ("git.push-onto-default-branch", OTHERS),
 )
 """By prefix of the rule's id; every other rule protects from loss."""

@@ -14,6 +14,9 @@ def named_files(step: Step) -> int:
         return 0
     reading = read_call(step.tool.name, step.tool.arguments)
     if reading.kind == "shell":
-        return len({effect.target for effect in reading.effects if effect.file})
+        files = [effect for effect in reading.effects if effect.file]
+        # A copy names each file twice.
+        copying = {effect.by for effect in files if effect.verb in ("read", "move")}
+        return len({effect.target for effect in files if effect.verb != "write" or effect.by not in copying})
     lists = [value for value in step.tool.arguments.values() if isinstance(value, list)]
     return max((len(value) for value in lists), default=0)
