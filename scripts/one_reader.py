@@ -12,10 +12,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE, LIST = ROOT / "src" / "interlock", Path(__file__).with_suffix(".txt")
-PROGRAMS = set(
-    """rm mv cp chmod curl wget pytest npm pnpm yarn pip pip3 docker kubectl psql sqlite3 mkfs sudo xargs sed awk grep
-    rg ssh scp rsync systemctl crontab cargo tox mypy ruff eslint tsc bash zsh python3 git terraform""".split()
-)
+PROGRAMS = frozenset((
+    "rm", "mv", "cp", "chmod", "curl", "wget", "pytest", "npm", "pnpm", "yarn", "pip", "pip3", "docker", "kubectl",
+    "psql", "sqlite3", "mkfs", "sudo", "xargs", "sed", "awk", "grep", "rg", "ssh", "scp", "rsync", "systemctl",
+    "crontab", "cargo", "tox", "mypy", "ruff", "eslint", "tsc", "bash", "zsh", "python3", "git", "terraform",
+))  # fmt: skip
 """Names that are programs and nothing else."""
 MANY = 3
 GRAMMARS = {"tree_sitter_bash", "bashlex"}

@@ -45,7 +45,9 @@ NETWORK: dict[str, Verb] = {
     **dict.fromkeys(
         ["requests.post", "requests.put", "requests.patch", "httpx.post", "httpx.put", "httpx.patch"], "send"
     ),
-    **dict.fromkeys(["smtplib.SMTP", "ftplib.FTP", "socket.create_connection"], "send"),
+    **dict.fromkeys(
+        ["smtplib.SMTP", "ftplib.FTP", "socket.create_connection", "socket.gethostbyname", "socket.getaddrinfo"], "send"
+    ),
     **dict.fromkeys(["requests.delete", "httpx.delete"], "delete"),
 }
 SHELL_CALLS = word_set("os.system os.popen subprocess.getoutput subprocess.getstatusoutput pty.spawn")
