@@ -114,7 +114,7 @@ def strongest_action(reading: CallReading) -> tuple[Action, float]:
     """The strongest action of a call, with its base risk."""
     if reading.concealed or reading.unread:
         found: Action = "unparsable"
-    elif reading.inline or (reading.kind == "other" and not reading.effects):
+    elif reading.inline or (not reading.effects and (reading.kind == "other" or _is_unknown(reading))):
         found = "unknown"
     else:
         found = "read"
@@ -126,11 +126,23 @@ def strongest_action(reading: CallReading) -> tuple[Action, float]:
     return found, risk
 
 
+def _is_unknown(reading: CallReading) -> bool:
+    """Whether a call runs a program that nobody knows, and does not just ask for its version."""
+    return any(program.executes and program.words[1:] not in ASKING for program in reading.programs)
+
+
+ASKING = (("--version",), ("-V",), ("--help",), ("-h",), ("version",), ("help",))
+
+
 @lru_cache(2_048)
 def action_of(effect: Effect) -> Action:
     """The action that an effect amounts to."""
     if effect.by == "git" and effect.zone == "service":
         return "network"
+    if effect.verb == "execute" and effect.zone == "workspace" and not effect.file:
+        return "modify"  # the project's own tests and builds
+    if effect.verb == "fetch" and effect.target == "database":
+        return "read"
     if effect.verb in ("write", "append") and effect.by not in CREATING:
         return "modify"
     return ACTIONS[effect.verb]
