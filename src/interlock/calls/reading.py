@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from ..core import late_pattern
 from .findings import Findings, ReadFile
 from .model import CallReading, Kind, Verb, Wait, Zone
 from .python import read_python
@@ -23,6 +24,7 @@ from .tools import (
     CODES,
     FOLDERS,
     PATHS,
+    SENDING,
     VIEWING,
     command_of,
     edits_of,
@@ -33,6 +35,8 @@ from .tools import (
 )  # fmt: skip
 from .zones import LOOPBACK, resolve
 
+FILE = late_pattern(r"(?:~|\.{1,2})?/?(?:[\w.@-]+/)*[\w@-]*\.?[\w-]+")
+MAX_PLACE = 300
 VERBS = ("action", "operation", "op", "verb", "act", "command_type")
 """Arguments of a tool for many things that say which."""
 WHOLE = word_set("directory tree folder dir")
@@ -174,6 +178,10 @@ def _read_file_tool(
 
 def _read_other(kind: Kind, name: str, words: frozenset[str], arguments: dict[str, object], findings: Findings) -> None:
     """Read a call of a custom tool by the verb in its name and the texts in its arguments."""
+    if words & SENDING:
+        for value in _texts(arguments):
+            if len(value) < MAX_PLACE and FILE.fullmatch(value.removeprefix("@")):
+                findings.add("send", value.removeprefix("@"), "service", "one", "tool")
     if words & ARRANGING and not words & LOOKS_ONLY:
         findings.add("delete" if words & DESTROYING else "arrange", name, "host", "one", name)
     elif kind in ("other", "edit", "shell"):

@@ -35,6 +35,8 @@ STATES = word_set("status health progress readiness")
 NOT_ASKED = word_set("set update change mark report write create post put git")
 """With these words a tool's name means that it sets a state, or asks for the state of files."""
 QUESTIONS = word_set("get check list describe view show query fetch")
+SENDING = word_set("send upload post mail email share publish attach forward notify message comment reply put")
+"""Words of tools that give something away, with the files that their arguments name."""
 ARRANGING = word_set("cron schedule trigger wakeup reminder")
 """Words of tools that set something going for later."""
 WORK = word_set(
