@@ -56,15 +56,19 @@ def test_what_was_made_unreadable_is_not_gone_and_is_restored(ordinary_user: Pat
         Checkpoints.open(work, ordinary_user / "store", config=Settings(), clock=ManualClock())
     ) as checkpoints:
         saved = checkpoints.create()
-        forced = what.endswith(".")
-        if forced:
+        if what.endswith("."):
             (work / "data/new").write_text("made by the run")
         subprocess.run(f"chmod {what}", shell=True, cwd=work, check=True)
-        if not forced:
-            after = checkpoints.settle(own=True)
-            kinds = {change.path: change.kind for change in checkpoints.diff(saved.id, after.id)}
-            assert "deleted" not in kinds.values() and kinds, kinds
-        done = checkpoints.restore(saved.id, own_changes=checkpoints.own_changes(saved.id), force=forced)
+        if what.endswith("."):
+            assert checkpoints.restore(saved.id).verified and picture(work) == before
+            return
+        after = checkpoints.settle(own=True)
+        kinds = {change.path: change.kind for change in checkpoints.diff(saved.id, after.id)}
+        assert "deleted" not in kinds.values() and kinds, kinds
+        own = checkpoints.own_changes(saved.id)
+        planned = checkpoints.preview(saved.id, own_changes=own)
+        assert {change.kind for change in planned.changes} == {"mode"} and not planned.left_alone, planned
+        done = checkpoints.restore(saved.id, own_changes=own)
         assert done.verified and not done.left_alone, done
         assert picture(work) == before
 
@@ -135,10 +139,13 @@ def test_a_disk_that_the_run_filled_can_be_rolled_back(tmp_path: Path, small_dis
     with closing(Checkpoints.open(work, disk / "store", config=Settings(), clock=ManualClock())) as checkpoints:
         saved = checkpoints.create()
         (work / "src/a.py").write_text("changed")
+        checkpoints.create(own=True)
         (work / "large").write_bytes(os.urandom(40_000_000))
         with open(work / "fill", "wb", buffering=0) as file, pytest.raises(OSError):
             while True:
                 file.write(os.urandom(65_536))
-        done = checkpoints.restore(saved.id)
-        assert done.verified, done
+        with pytest.raises(InvalidState, match="no space"):
+            checkpoints.settle(own=True)
+        done = checkpoints.restore(saved.id, own_changes=checkpoints.own_changes(saved.id))
+        assert done.verified and not done.left_alone, done
     assert picture(work) == before

@@ -10,21 +10,32 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 
 import apsw
+import msgspec
 
 from ..config import Checkpoints as Settings
-from ..core import CheckpointInfo, Clock, InvalidState, NotFound, read_small
+from ..core import CheckpointInfo, Clock, InvalidState, NotFound, from_json, read_small
 from .audit import Audited, StoreAudit, drop_lost
-from .change import Change
+from .change import Change, differences
 from .change_watcher import FITTING, ChangeWatcher
 from .comparison import Comparison, read_index
 from .entry import state_of
 from .large_files import LARGE
-from .locations import DEEPEST, default_store, file_system_of, inside, refuse_missing, refuse_unfit, resolved, store_of
+from .locations import (
+    DEEPEST,
+    DENIED,
+    default_store,
+    file_system_of,
+    inside,
+    refuse_missing,
+    refuse_unfit,
+    resolved,
+    store_of,
+)
 from .lock import WAIT_S, Busy, Holder, WorkspaceLock, find_holder, find_overlap, in_use, operation
 from .plan import SINCE, KnownTree, OwnChanges, RestorePlan
 from .restore_record import Restoration, last_done, unfinished
 from .rollback import Restored, Rollback
-from .scan import DENIED, without_gc
+from .scan import without_gc
 from .snapshot import Progress, Snapshots
 from .staging import Contents, give_rights, remove_file, set_file, write_out
 from .store import CheckpointStore, NoSpace
@@ -168,7 +179,12 @@ class Checkpoints:
         with self._busy("take a checkpoint"), self.freeze():
             if unfinished(self._store):
                 self.recovered += self._rollback.recover()
-            made = self._snapshots.create(info, walk=walk, own=own, extra=extra, progress=progress)
+            try:
+                made = self._snapshots.create(info, walk=walk, own=own, extra=extra, progress=progress)
+            except NoSpace:
+                if own:
+                    self._note_unsaved()
+                raise
         if self._snapshots.is_cold:
             threading.Thread(target=self._warm_up, name="checkpoint-warm-up", daemon=True).start()
         else:
@@ -317,6 +333,7 @@ class Checkpoints:
         """What a run changed itself after a checkpoint, from the checkpoints that were made with `own`."""
         with self._reading():
             states = self._history.own(self._history.find(since), run_id or self.run_id)
+            states.update(from_json(self._store.get_meta(f"unsaved {run_id or self.run_id}") or "{}", dict[str, str]))
             return OwnChanges(states, same=self._comparison.is_same_index)
 
     def tracked(self) -> frozenset[str]:
@@ -366,6 +383,16 @@ class Checkpoints:
             raise NotFound("there is no rollback to undo", where=str(self.workspace))
         states = {path: state_of(step.b) for path, step in last.body.differences().items()}
         return last, OwnChanges(states, SINCE, self._comparison.is_same_index)
+
+    def _note_unsaved(self) -> None:
+        """Note what the run has changed although there is no room to save it, so that a rollback may remove it."""
+        with suppress(InvalidState):
+            self._store.drop_ballast()
+            now, before = self._snapshots.scan_now(), self._snapshots.newest()
+            states = {
+                each.path: state_of(each.b) for each in differences(before.tree, now.tree) if each.path.isprintable()
+            }
+            self._store.set_meta(f"unsaved {self.run_id}", msgspec.json.encode(states).decode())
 
     def _make_readable(self, then: KnownTree, safety: CheckpointInfo) -> CheckpointInfo:
         """Save the workspace as it is. What the run has made unreadable gets its rights back first."""

@@ -12,8 +12,8 @@ from ..core import CheckpointInfo, InvalidState
 from .change import Change, Difference, differences
 from .entry import TreeEntry
 from .large_files import LARGE
+from .locations import DENIED
 from .plan import KnownTree
-from .scan import DENIED
 from .snapshot import Snapshots
 from .staging import Contents
 from .store import CheckpointStore

@@ -120,6 +120,7 @@ EXCLUDED = "excluded by configuration"
 """Why a path that the user excludes is not covered."""
 
 DEVICE = "a device"
+DENIED = "no permission to read"
 _SPECIAL = {stat.S_IFSOCK: "a socket", stat.S_IFIFO: "a FIFO", stat.S_IFCHR: DEVICE, stat.S_IFBLK: DEVICE}
 
 SPECIAL_WORDS = frozenset(_SPECIAL.values())

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ..core import BadInput
 from .change import Change, Difference, differences
 from .entry import TreeEntry, state_of
-from .locations import EXCLUDED, SPECIAL_WORDS
+from .locations import DENIED, EXCLUDED, SPECIAL_WORDS
 from .tree import WorkspaceTree, join, printable, within
 
 UNCOVERED_NOW = "no checkpoint covers it now"
@@ -48,12 +49,26 @@ class Draft(Struct):
     locks: list[str] = field(default_factory=list)
 
 
-def draft(now: KnownTree, then: KnownTree, paths: Iterable[str], own: OwnChanges | None, *, force: bool) -> Draft:
-    """Decide for every differing path whether it is restored."""
+def draft(
+    now: KnownTree,
+    then: KnownTree,
+    paths: Iterable[str],
+    own: OwnChanges | None,
+    *,
+    force: bool,
+    gives_rights: bool = False,
+) -> Draft:
+    """Decide for every differing path whether it is restored. `gives_rights`: what is unreadable will be readable."""
     scope = _scope(now, then, paths)
     made = Draft(locks=[] if force else _foreign_locks(now.tree, scope, own))
     for difference in differences(now.tree, then.tree, scope):
         path = difference.path
+        if gives_rights and (at := _covering(path, now.uncovered)) and now.uncovered[at] == DENIED:
+            if path == at and difference.b is not None:
+                made.steps[path] = Difference(
+                    path, replace(difference.b, mode=difference.b.mode & ~0o777), difference.b
+                )
+            continue
         why = _reason_to_skip(path, now, then, force=force or (own is not None and own.covers(path, None)))
         if why is not None:
             made.left[path] = why
@@ -65,6 +80,7 @@ def draft(now: KnownTree, then: KnownTree, paths: Iterable[str], own: OwnChanges
     for path, why in now.uncovered.items():
         if (
             why != EXCLUDED
+            and path not in made.steps
             and within(path, scope)
             and then.tree.get(path) is None
             and not _covering(path, then.uncovered)

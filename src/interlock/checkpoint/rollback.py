@@ -43,7 +43,7 @@ class Rollback:
         self, target: str, now: KnownTree, then: KnownTree, paths: Iterable[str], own: OwnChanges | None
     ) -> RestorePlan:
         """What a restore would do; changes nothing."""
-        made = draft(now, then, paths, own, force=False)
+        made = draft(now, then, paths, own, force=False, gives_rights=True)
         return RestorePlan(
             target,
             tuple(step.to_change() for step in _in_order(made.steps)),

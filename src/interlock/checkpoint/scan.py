@@ -18,14 +18,13 @@ from .attributes import read_attributes
 from .change_watcher import ChangeWatcher, Hints
 from .entry import COARSE_NS, TreeEntry, make_entry
 from .folder_descent import Descent
-from .locations import DEEPEST, EXCLUDED, ExclusionPolicy, special
+from .locations import DEEPEST, DENIED, EXCLUDED, ExclusionPolicy, special
 from .tree import Delta, WorkspaceTree, join, printable
 
 FRESH_NS = 20_000_000
 """A file changed this shortly before the walk may change again without its times moving (older kernels)."""
 
 CHANGED = "changed while it was read"
-DENIED = "no permission to read"
 MOUNTED = "mounted from elsewhere"
 ELSEWHERE = "another file system"
 

@@ -24,6 +24,7 @@ from ...process import UNKNOWN_STATUS, ProcessTree, attach
 from ...runtime import MEANWHILE, Parked, clean_up_at_start, configure_log, is_chosen
 from ..hooks.wiring import RESUMPTIONS
 from ..steps.step_protocol import PRINTING, ProcessAdapter
+from .disk_room import DiskRoom
 from .left_running import end_left_running
 from .monitor import Monitor
 from .owner_messages import (
@@ -64,6 +65,7 @@ class Owner:
         self.held, self.parking = parts.held, parts.parking
         self._say: Callable[[str], None] = lambda _: None
         self._removed = False
+        self._disk = DiskRoom(self._supervisor, Path(begin.spec.workspace or begin.spec.cwd or "/"))
         if isinstance(self._supervisor.executor.adapter, ProcessAdapter):
             self._steps.on_printed = self._observe_only
         self.held.on_frozen = self._checkpoint_own_work
@@ -237,6 +239,8 @@ class Owner:
         self._follow_person()
         self._hooks.read_transcripts()
         self._parts.self_monitor.check_cgroup()
+        if not self._supervisor.config.interventions.observe:
+            self._disk.check()
 
     def _check_tampering(self) -> None:
         self._parts.guardian.check()
