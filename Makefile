@@ -73,6 +73,7 @@ check: setup ## lint, types, layers, built files, lines of code
 	$(BIN)/python scripts/web_build.py --check
 	$(BIN)/python scripts/cli_reference.py --check
 	$(BIN)/python scripts/count_lines.py --check
+	$(BIN)/python scripts/patterns.py --check
 
 cli: setup ## write docs/cli.md and the man page from the commands
 	$(BIN)/python scripts/cli_reference.py

@@ -20,6 +20,7 @@ import rivals
 import scoring
 import sensitivity
 import solved
+import unsolved
 from interlock.config.schema import Detect, Review
 from interlock.core import Seen
 from interlock.detect import Detectors, Tuning
@@ -58,15 +59,20 @@ def _alarms(trace: Trace, tuning: Tuning | None) -> list[Alarm]:
                 return alarms
     watched = None if tuning is None else Watched(tuning)
     detectors = Detectors(Detect(), trace.context(), tuning=watched)  # type: ignore[arg-type]
+    found = [issue for seen in reviewed(trace) for issue in detectors.observe(seen)]
+    NOTES[trace.trace_id] = {issue.type for issue in found if issue.is_note}
     alarms = [
         Alarm(issue.type, issue.step, issue.severity or "medium", issue.description)
-        for seen in reviewed(trace)
-        for issue in detectors.observe(seen)
+        for issue in found
         if issue.severity != "low"
     ]
     if watched is not None:
         _FOUND.setdefault(trace.trace_id, []).append((watched.asked, alarms))
     return alarms
+
+
+NOTES: dict[str, set[str]] = {}
+"""The types of each trace's notes: what rests on words alone."""
 
 
 class Watched:
@@ -247,7 +253,8 @@ def main() -> None:
     every = [trace for source, some in traces.items() if source != "miniswe" for trace in some]
     asked = questions(traces)
     healthy = [trace for source in SUCCESSFUL for trace in traces[source] if trace.outcome == "success"]
-    shipped = detect(every)
+    shipped = detect(every + traces["miniswe"])
+    noted = report.notes(traces, NOTES)
     tried = try_settings(asked, healthy, given.quick)
     validated, settings = cross_validate(tried, asked, healthy)
     left_out = leave_out(tried, asked, healthy)
@@ -274,6 +281,7 @@ def main() -> None:
         verdicts,
         given.traces,
         solved.section(traces["miniswe"]),
+        noted + unsolved.section(every + traces["miniswe"], shipped),
     )
     given.output.write_text(text)
     print(text)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 def as_markdown(title: str, header: list[str], rows: list[list[str]], notes: str = "") -> str:
     """A section with one table."""
-    lines = [f"## {title}", ""]
+    lines = [f"## {title}", ""] if title else []
     if notes:
         lines += [notes, ""]
     lines += ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]

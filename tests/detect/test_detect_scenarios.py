@@ -214,31 +214,6 @@ def test_what_costs_too_much_again_is_followed() -> None:
     every(spent([1000] * 8 + [30000, 1000, 30000, 1000, 1000, 1000, 130000, 1000, 2500, 1000, 1000, 1000]))
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "told"),
-    [
-        ("bash", {"command": "while true; do curl x; done &"}, True),
-        ("bash", {"command": "while true; do curl x; break; done &"}, False),
-        ("bash", {"command": "while true; do curl x; done"}, False),
-        ("write_file", {"path": "a.sh", "content": "while true; do curl x; done"}, True),
-        ("write_file", {"path": "a.sh", "content": "while true; do curl x; sleep 5; done"}, False),
-        ("bash", {"command": "for i in {1..60}; do curl x & done"}, True),
-        ("bash", {"command": "for i in {1..6}; do curl x & done"}, False),
-        ("bash", {"command": "for i in {1..32}; do curl x & done"}, True),
-        ("bash", {"command": "for i in {1..31}; do curl x & done"}, False),
-        ("read_file", {"path": "while true; do done &"}, False),
-        ("bash", {"command": "wget -r --no-parent https://archive.example/all/"}, True),
-        ("bash", {"command": "cd d && wget -q --mirror https://archive.example/"}, True),
-        ("bash", {"command": "wget -r -l 2 https://archive.example/all/"}, False),
-        ("bash", {"command": "wget -r -A pdf https://archive.example/all/"}, False),
-        ("bash", {"command": "wget -q https://archive.example/a-r.zip"}, False),
-    ],
-)
-def test_what_runs_away(tool: str, arguments: dict, told: bool) -> None:
-    found = every(steps([Did(tool, "", arguments)]))
-    assert [issue.details["key"] for issue in found] == (["resource_spiral:runaway"] if told else [])
-
-
 def test_two_detectors_of_one_type_keep_apart() -> None:
     from interlock.detect.patterns.loop import detector
 

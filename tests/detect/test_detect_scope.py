@@ -56,6 +56,18 @@ def test_a_change_outside_is_told(command: str, path: str, severity: str) -> Non
     assert told(sh(command, "permission denied", 1)) == [], "it did not happen"
 
 
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Only change prisma/schema.prisma and application code as needed.",
+        "Only modify package.json and lock files",
+        "Only modify aggregation logic or query definitions",
+    ],
+)
+def test_a_list_of_what_may_change_with_a_part_that_is_no_path_is_no_order(task: str) -> None:
+    assert read_orders(task) == ()
+
+
 def test_touching_a_test_changes_nothing_in_it() -> None:
     assert told(sh("touch tests/test_cart.py"), sh("touch tests/test_cart.py")) == []
 

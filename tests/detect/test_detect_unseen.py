@@ -176,20 +176,6 @@ def test_a_call_that_keeps_to_the_task_is_not_told(task: str, call: Did) -> None
     assert watch(steps([call]), context=Context(original_prompt=task)) == []
 
 
-@pytest.mark.parametrize(
-    ("command", "told"),
-    [
-        ("nohup bash -c 'while true; do curl -s localhost/health; sleep 10; done' &", True),
-        ("for i in {1..100}; do python process.py & done", True),
-        ("while true; do curl -s localhost/health && break; sleep 1; done", False),
-        ("for i in {1..4}; do python process.py & done; wait", False),
-    ],
-)
-def test_a_command_that_leaves_endless_work_behind_is_told(command: str, told: bool) -> None:
-    found = watch(steps([Did("bash", "started", {"command": command})]))
-    assert [issue.type for issue in found] == (["resource_spiral"] if told else [])
-
-
 def test_calls_that_name_nothing_are_no_drift() -> None:
     task = "Parse the invoices of the billing service and write totals per customer into totals.csv, sorted by name"
     about = [Did("read_file", f"invoice {n} of customer {n}", {"path": f"billing/invoices{n}.csv"}) for n in range(8)]

@@ -245,8 +245,9 @@ def test_two_people_who_dismiss_at_once_dismiss_both(store: Store) -> None:
 def test_a_run_that_waits_for_long_is_one_item_until_what_it_waits_for_moves(store: Store) -> None:
     said = Issue(id="long_wait:9:1", type="long_wait", step=9, description="Nothing has moved for 30 minutes.")
     with Run.create(RunSpec(run_id="waits", name="waits", adapter="process"), store) as run:
-        run.append([said], changes={"last_issue": "long_wait", "stuck": "kubectl get pods"})
+        run.append([said], durable=True, changes={"last_issue": "long_wait", "stuck": "kubectl get pods"})
         item = only(store, "waits")
         assert item.text == said.description and [answer.name for answer in item.answers] == ["cancel", "dismiss"]
-        run.append([], changes={"stuck": ""})
+        run.append([], durable=True, changes={"stuck": ""})
+        run.journal.flush()
         assert not [item for item in read_inbox(store) if item.kind == "waits"]

@@ -51,10 +51,8 @@ _FAILING = re.compile(
 )
 """How test runners name a failing test; headings and totals (`FAILURES`, `2 failed`) are the same for all tests."""
 _FAILING_HINTS = (b"FAIL", b"not ok ", b"\xe2\x97\x8f", b"\nE   ")
-_SHORT = re.compile(rb"[A-Za-z]{4,7}")
-"""A message of one short word (`Killed`); a bare number is an answer."""
-_STATUS = re.compile(rb"[45]\d\d [A-Z]")
-"""An HTTP error status; any other line that begins with a number is part of a file."""
+_SHORT = range(4, 8)
+"""The length of a message of one short word (`Killed`); a bare number is an answer."""
 _RULES = b" \t=-_*#"
 """Characters that draw lines around headings."""
 _HEADING = re.compile(rb"([=_*#-])\1{2}.*\1{3}")
@@ -122,10 +120,15 @@ def _complains(head: bytes) -> bool:
         return False
     opening = b""
     for line in head.split(b"\n", OPENING)[:OPENING]:
-        if not line.lstrip()[:1].isdigit() or _STATUS.match(line):
+        if not line.lstrip()[:1].isdigit() or _is_status(line):
             opening += line.lower() + b"\n"
     opening = _pieces(opening).sub(b"", opening)
     return _complaint(opening) and not has_any(opening, _ALL_WELL)
+
+
+def _is_status(line: bytes) -> bool:
+    """Whether a line begins with an HTTP error status; any other number at its beginning is part of a file."""
+    return line[:1] in b"45" and line[:3].isdigit() and line[3:4] == b" " and line[4:5].isupper()
 
 
 def _complaint(lower: bytes) -> bool:
@@ -146,7 +149,7 @@ def _message(text: bytes, asked: bytes) -> bytes:
         failing = b"; ".join(line.strip() for line in _FAILING.findall(text))
         if failing:
             return failing[:MESSAGE]
-    if _SHORT.fullmatch(bare := text.strip()):
+    if len(bare := text.strip()) in _SHORT and bare.isalpha():
         return bare
     if has_any(text, _LINES):
         text = _DRAWN.sub(rb"\1\1\1", text)

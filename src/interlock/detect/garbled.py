@@ -18,7 +18,6 @@ _MARKUP = late_pattern(
     r"</?(?:parameter|invoke|function_calls?|tool_call|arg_value|antml)\b|<\|\w+|^\s*\{?\\?\"command\\?\"\s*:"
 )
 _REDIRECT = late_pattern(r"\s*>+\s*[\w.-]+\s+[-\w\"'./|]|\s*>{2,}\s|\s*>\W*<")
-_ALNUM = late_pattern(r"\w")
 _PLACES = frozenset(("file_path", "path", "file", "filename", "notebook_path", "pattern", "url"))
 _CONTENTS = frozenset(("content", "file_text", "new_string", "new_str"))
 
@@ -49,7 +48,7 @@ def read_garble(tool: Tool, command: str | None) -> Garble:
         elif name in _CONTENTS:
             if value[:2] == ": " and value[2:3].isalpha():
                 return "colon"
-            if name == "content" and 1 < len(value) < _READ and len(value.strip()) > 1 and not _ALNUM.search(value):
+            if name == "content" and 1 < len(value) < _READ and len(value.strip()) > 1 and not _says(value):
                 return "punctuation"
     return ""
 
@@ -61,7 +60,7 @@ def _command(command: str, given: bool) -> Garble:
     first = start[0]
     if first == ":" and not _IDIOM.match(start):
         line, _, rest = start.partition("\n")
-        if _ALNUM.search(rest):
+        if _says(rest):
             # The lines below the first one still run; a colon alone on its line ignores nothing.
             return "first line" if line[1:].strip() else ""
         return "colon"
@@ -69,4 +68,9 @@ def _command(command: str, given: bool) -> Garble:
         return "redirect"
     if ("<" in start or '"command' in start[:40]) and _MARKUP.search(start):
         return "markup"
-    return "" if _ALNUM.search(start) else "punctuation" if first != "." else ""
+    return "" if _says(start) else "punctuation" if first != "." else ""
+
+
+def _says(text: str) -> bool:
+    """Whether a text is more than punctuation."""
+    return any(letter.isalnum() or letter == "_" for letter in text)

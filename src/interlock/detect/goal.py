@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from ..core import Context
@@ -36,8 +35,6 @@ _COMMON = frozenset(
     )
 )  # fmt: skip
 """Words that say nothing about a task."""
-_ABSOLUTE = re.compile(r"(/(?<![\w.:/<]/)(?:[\w.@+-]+/)+[\w.@+-]+)")
-"""Begins with a slash, which is fast to find; the lookbehind then checks the character before it."""
 
 
 def stems(text: bytes) -> set[bytes]:
@@ -67,8 +64,3 @@ def goal_stems(context: Context, prompt: str = "") -> list[bytes]:
 def _sorted_stems(text: str) -> tuple[bytes, ...]:
     """Cached, since all detectors and agents share one goal."""
     return tuple(sorted(stems(text.encode("utf-8", "replace"))))
-
-
-def named_places(text: str) -> list[str]:
-    """Absolute paths in a task that have at least two components."""
-    return list(dict.fromkeys(_ABSOLUTE.findall(text[: 2 * GOAL])))[:16]

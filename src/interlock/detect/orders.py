@@ -80,13 +80,13 @@ def read_orders(task: str) -> tuple[Order, ...]:
         rest = order["not"] or order["only"] or order["leave"]
         end = _END.search(rest)
         what = rest[: end.start()] if end is not None else rest.rstrip(".!")
-        globs = () if _CONDITION.search(what) else _globs(what)
+        globs = () if _CONDITION.search(what) else _globs(what, only=order["only"] is not None)
         if globs:
             found.append(Order(order[0].strip()[:PHRASE], globs, order["only"] is not None))
     return tuple(found[:MOST])
 
 
-def _globs(what: str) -> tuple[str, ...]:
+def _globs(what: str, *, only: bool) -> tuple[str, ...]:
     """The paths that a list names; none of an `only` with a part that is no path."""
     globs: list[str] = []
     for part in _ITEM.split(what):
@@ -97,6 +97,8 @@ def _globs(what: str) -> tuple[str, ...]:
             globs += CONFIG
         elif (path := _PATH.match(item)) is not None:
             globs.append(path[1].removeprefix("./"))
+        elif item and only:
+            return ()  # "only schema.prisma and application code": nobody can tell what else may change
     return tuple(dict.fromkeys(globs))
 
 

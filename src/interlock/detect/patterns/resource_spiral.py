@@ -1,4 +1,4 @@
-"""Resource spiral: calls without gain, calls that cost ever more, and commands that run away."""
+"""Resource spiral: calls without gain, calls that cost ever more, the same question reworded."""
 
 from __future__ import annotations
 
@@ -8,24 +8,12 @@ from statistics import median
 
 from msgspec import Struct, field
 
-from ...core import Issue, Seen, Step, Stuck, late_pattern
+from ...core import Issue, Seen, Stuck
 from ..agent_history import push
 from ..completed_call import CompletedCall
 from ..detector import Setting, StatefulDetector
-from ..effect import command_of, is_shell, reading_of
 from ..failure import refused_for_form
 from ..fingerprint import alike
-
-FAN = 32
-"""Number of concurrent processes that can take up a whole machine."""
-_ENDLESS = late_pattern(r"\bwhile\s+(?:true|:|\[\s*1\s*\]|1)\s*;|\bfor\s*\(\(\s*;\s*;")
-_PAUSES = late_pattern(r"\b(?:break|exit|return|sleep|read|wait|timeout|inotifywait|select|accept|listen)\b")
-"""Found in a script with an endless loop that is meant to run for long."""
-_BEHIND = late_pattern(r"\bnohup\b|\bsetsid\b|\bdisown\b|done['\")\s]*&(?!&)")
-_FAN = late_pattern(r"\bfor\s+\w+\s+in\s+(?:\{\d+\.\.|\$\(seq\s+(?:1\s+)?)(\d+)[})][^\n]*?\bdo\b[^\n]*[^&>]&\s*done")
-_MIRRORS = late_pattern(r"\bwget\s[^;&|\n]*(?<!\S)(?:-[a-zA-Z]*[rm][a-zA-Z]*|--recursive|--mirror)(?!\S)[^;&|\n]*")
-_BOUND = late_pattern(r"(?<!\S)(?:-[a-zA-Z]*[lAQ]\b|--level|--accept|--quota|--include)")
-"""Options that limit a recursive download."""
 
 FAR = 4.0
 """A call that costs this many times the alarm's amount counts as a recurrence, even if others cost as much."""
@@ -60,8 +48,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
             state.used[1] += usage.cost_usd or 0.0
         turn = self.history.turn
         if turn is None:
-            call = self.history.call
-            return self._runaway(step) if call is not None and (b"done" in call.words or b"wget" in call.words) else ()
+            return ()
         if state.since is None:
             state.since = turn.asked
         found = self._idle(turn)
@@ -70,40 +57,6 @@ class ResourceSpiral(StatefulDetector[Spending]):
         if state.used[0] or state.used[1]:
             found += self._leap(turn)
         return found
-
-    def _runaway(self, step: Step) -> tuple[Issue, ...]:
-        """A command that leaves an endless loop running, a script with one, or dozens of concurrent processes."""
-        call, tool = self.history.call, step.tool
-        if call is None or tool is None or call.effect not in ("run", "write"):
-            return ()
-        if is_shell(reading_of(tool)):
-            command = command_of(tool)
-            left = "break" not in command and _BEHIND.search(command) is not None
-        else:
-            command = next((text for text in tool.arguments.values() if isinstance(text, str) and "done" in text), "")
-            left = _PAUSES.search(command) is None
-        endless = left and _ENDLESS.search(command) is not None
-        fan = _FAN.search(command)
-        mirrors = _MIRRORS.search(command)
-        if endless:
-            what = "starts an endless loop without a pause"
-        elif fan is not None and int(fan[1]) >= FAN:
-            what = "starts dozens of processes at once"
-        elif mirrors is not None and not _BOUND.search(mirrors[0]):
-            what = "downloads a whole site without a limit"
-        else:
-            return ()
-        return (
-            self.issue(
-                step.index,
-                f"{tool.name} {what}. Give it a limit, and end what it starts.",
-                key="runaway",
-                confidence=0.8,
-                evidence=(step.index,),
-                details={"tool": tool.name, "usage": what},
-                stuck=Stuck(kind="pattern", key="runaway", tool=tool.name),
-            ),
-        )
 
     def _questions(self, turn: CompletedCall) -> tuple[Issue, ...]:
         """The same question reworded repeatedly, with little new in the answers."""
