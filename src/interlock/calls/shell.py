@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence as Items
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -35,6 +36,8 @@ BUILTIN = Row()
 SYSTEM_PROGRAMS = ("/bin/", "/usr/", "/sbin/")
 MIN_STEPS, MAX_STEPS = 4_000, 40_000
 """Commands read per call: some, and one for every four characters; loops count once, functions as often as called."""
+SHORT = 8_000
+"""Characters of a script that is parsed once for several readers."""
 MAX_LEVEL = 12
 """Scripts inside scripts, functions inside functions, wrappers inside wrappers."""
 MAX_INTO = 8
@@ -92,7 +95,7 @@ class ShellReader(ActionReader):
         if self._characters < 0 or self.level > MAX_LEVEL:
             self.findings.conceal("it is too long or nested too deeply")
             return EMPTY
-        script = parse(text)
+        script = _parsed(text) if len(text) < SHORT else parse(text)
         if script.error in UNREADABLE:
             self.findings.conceal(f"it is not read to its end: {script.error}")
         elif script.error and not self.findings.unread:
@@ -501,6 +504,9 @@ class ShellReader(ActionReader):
             read_code(language, text, scope.cwd, self.findings, self.run_command(inside), words[0], scope.elsewhere)
         self.findings.hold(target, text)
         self.level -= 1
+
+
+_parsed = lru_cache(64)(parse)
 
 
 def _described(
