@@ -1,5 +1,3 @@
-from .comparison import compare_edits as compare_edits
-from .comparison import compare_file as compare_file
 from .comparison import compare_tests as compare_tests
 from .files import is_checked_by as is_checked_by
 from .files import is_test as is_test

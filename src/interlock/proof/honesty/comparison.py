@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
@@ -9,12 +10,11 @@ from functools import cached_property
 
 from ...calls import word_set
 from ..model import TestFact
-from .files import is_rule, is_snapshot, is_source, is_test, language_of
-from .javascript_tests import read_javascript
-from .python_tests import read_python
+from .files import is_rule, is_snapshot, is_test, language_of
+from .javascript_tests import read_javascript, same_javascript
+from .python_tests import parse, read_python
 from .rules import compare_rules, compare_suppressions
 from .test_file import Assertion, TestCase, TestFile, compare_elsewhere
-from .trees import is_same_code
 from .weakening import compare_mock_values, compare_mocks, find_admitted, find_rows, find_trivial, find_weakened
 
 FACTS = 40
@@ -36,15 +36,15 @@ TestEdit = tuple[str, str | None, str | None]
 class Surroundings:
     """The other changes, computed on demand; each text is parsed once."""
 
-    def __init__(self, changed: Sequence[TestEdit], others: Iterable[str] = ()) -> None:
-        self._changed, self._others = changed, others
+    def __init__(self, changed: Sequence[TestEdit]) -> None:
+        self._changed = changed
         self._read: dict[tuple[str, str], TestFile | None] = {}
 
     def read(self, text: str, language: str) -> TestFile | None:
         """The tests in a text."""
         key = (text, language)
         if key not in self._read:
-            self._read[key] = read_python(text) if language == "python" else read_javascript(text, language)
+            self._read[key] = read_python(text) if language == "python" else read_javascript(text)
         return self._read[key]
 
     @cached_property
@@ -54,13 +54,13 @@ class Surroundings:
             (path, before, after)
             for path, before, after in self._changed
             if not (is_test(path) or is_rule(path) or is_snapshot(path) or _TEXT.search(path))
-            and not (before and after and (language := language_of(path)) and is_same_code(before, after, language))
+            and not (before and after and _is_same_code(before, after, language_of(path)))
         ]
 
     @cached_property
     def sources(self) -> set[str]:
         """The stems of files whose code changed."""
-        return {_stem(path) for path, _, _ in self._code}.union(map(_stem, self._others))
+        return {_stem(path) for path, _, _ in self._code}
 
     @cached_property
     def lost(self) -> set[str]:
@@ -91,21 +91,6 @@ def compare_tests(files: Iterable[TestEdit]) -> tuple[TestFact, ...]:
     return tuple(facts[:FACTS])
 
 
-def compare_edits(edits: Sequence[TestEdit], changed: Iterable[str]) -> tuple[TestFact, ...]:
-    """The same for edits in the order in which they were made, including fragments; `changed` are all changed files."""
-    merged: list[TestEdit] = []
-    for path, before, after in edits:
-        at = next((at for at, known in enumerate(merged) if known[0] == path and known[2] == before), None)
-        if at is None:
-            merged.append((path, before, after))
-        else:
-            merged[at] = (path, merged[at][1], after)
-    known = {edit[0] for edit in merged}
-    others = (path for path in changed if path not in known and is_source(path) and not is_test(path))
-    around = Surroundings(merged, others)
-    return tuple([fact for path, a, b in merged for fact in compare_file(path, a, b, around)][:FACTS])
-
-
 def compare_file(path: str, before: str | None, after: str | None, around: Surroundings) -> list[TestFact]:
     """The facts about one file."""
     facts: list[TestFact] = []
@@ -128,27 +113,15 @@ def compare_file(path: str, before: str | None, after: str | None, around: Surro
     facts += _compare(path, old, new, around, gone=after is None)
     if not any(fact.kind == "weakened" for fact in facts):
         facts += find_admitted(path, before, after or "")
-    return _skipped_pieces(path, before, after or "", facts)
+    return facts
 
 
-_SKIPS = re.compile(
-    r"\b(?:test|it|describe)\.(?:skip|todo)\b|\bx(?:it|test|describe)\(|@pytest\.mark\.(?:skip|xfail)\b(?!if)"
-    r"|@unittest\.(?:skip|expectedFailure)\b"
-)
-
-
-def _skipped_pieces(path: str, before: str, after: str, facts: list[TestFact]) -> list[TestFact]:
-    """The facts, plus a skip that is visible only in a fragment that is not a whole statement."""
-    if any(fact.kind == "skipped" for fact in facts) or len(_SKIPS.findall(after)) <= len(_SKIPS.findall(before)):
-        return facts
-    at = next(at for at, line in enumerate(after.splitlines(), 1) if _SKIPS.search(line))
-    new = [text for text in after.splitlines() if _SKIPS.search(text) and text.strip() not in before]
-    fresh = any(_TEST_NAMED.search(text) and _TEST_NAMED.search(text)[1] in before for text in new)  # type: ignore[index]
-    whole = "\n" in before.strip()
-    return facts if whole and not fresh else [*facts, TestFact("a test is skipped now", path, at, "skipped")]
-
-
-_TEST_NAMED = re.compile(r"\(\s*(['\"`].{4,60})")
+def _is_same_code(before: str, after: str, language: str) -> bool:
+    """Whether two programs differ only in comments and spaces."""
+    if language == "python":
+        old, new = parse(before), parse(after)
+        return old is not None and new is not None and ast.dump(old) == ast.dump(new)
+    return bool(language) and same_javascript(before, after)
 
 
 def _stem(path: str) -> str:

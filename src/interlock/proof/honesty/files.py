@@ -65,10 +65,5 @@ def is_checked_by(path: str) -> bool:
 
 @lru_cache(REMEMBERED)
 def language_of(path: str) -> str:
-    """python, javascript, typescript, tsx, or empty."""
-    if _PYTHON.search(path):
-        return "python"
-    found = _JAVASCRIPT.search(path)
-    if found is None:
-        return ""
-    return "javascript" if found[1] in ("js", "jsx", "mjs", "cjs") else "tsx" if found[1] == "tsx" else "typescript"
+    """python, javascript (TypeScript too), or empty."""
+    return "python" if _PYTHON.search(path) else "javascript" if _JAVASCRIPT.search(path) else ""
