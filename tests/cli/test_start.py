@@ -21,7 +21,6 @@ HEAVY = (
     "typer",
     "rich",
     "yaml",
-    "tree_sitter",
     "re2",
     "rapidfuzz",
     "psutil",
