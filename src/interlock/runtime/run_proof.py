@@ -116,6 +116,8 @@ class RunProof:
             self._pipeline.proof.note_tests(workspace.checkpoints.tracked())
         source, by = _reporter(self._run.spec.adapter)
         verdicts = self._pipeline.proof.verdicts(changed if known else None, source=source, by=by) if judged else ()
+        if self._run.summary.tampering:
+            verdicts = tuple(map(_distrusted, verdicts))
         if workspace is None or newest is None:
             return ProofRecord(verdicts, step=steps)
         return ProofRecord(verdicts, self._tests(workspace, newest.id), newest.id, steps)
@@ -143,6 +145,13 @@ def _reporter(adapter: str) -> tuple[Source, str]:
     if adapter in ("direct", "proxy"):
         return ("stream" if adapter == "proxy" else ""), ""
     return "reported", adapter.replace("-", " ").title()
+
+
+def _distrusted(found: ClaimVerdict) -> ClaimVerdict:
+    """A verdict that does not believe what the client's hooks report, since supervision was tampered with."""
+    if found.source != "reported" or found.verdict == "contradicted":
+        return found
+    return replace(found, verdict="unproven", why=f"supervision was tampered with, so this proves nothing: {found.why}")
 
 
 def missing(found: Sequence[ClaimVerdict]) -> tuple[ClaimVerdict, ...]:

@@ -176,6 +176,7 @@ class Owner:
         supervisor, run = self._supervisor, self._supervisor.run
         self._monitor.close()
         self._hooks.read_transcripts()
+        self._parts.guardian.check(last=status == 0)
         if status is not None:
             run.update(exit_status=status)
         killed_by_limit = status is not None and status < 0 and bool(limits or self.limits_reached())

@@ -35,6 +35,9 @@ class HookWatcher(Protocol):
     def note_event(self, event: HookEvent) -> None:
         """A hook has fired."""
 
+    def note_rewritten(self, call_id: str) -> None:
+        """A call was changed before it runs."""
+
     def note_said(self, said: TranscriptEntry) -> None:
         """The transcript has grown."""
 
@@ -108,6 +111,8 @@ class HookExchange:
         if decision is None:
             return None
         decision = self._with_kept(_merge((decision, *heard)), dialect.carries(event))
+        if decision.action == "rewrite" and self._guardian is not None and event.tool is not None:
+            self._guardian.note_rewritten(event.tool.call_id or "")
         late = time.monotonic() - begun > DEADLINE_S and decision.action in REFUSED and not client.waits()
         if late and self._guardian is not None and self._numbering.supervisor.config.runtime.fail == "open":
             # Its client took silence for leave to run the call.

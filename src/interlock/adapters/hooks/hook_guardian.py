@@ -32,6 +32,7 @@ MOST_WAITED_S = 240.0
 """The most extra time on a machine that is too busy to run the client."""
 
 REMEMBERED = 1024
+FORGED = "a hook reported the result of a call that the client's transcript does not know: it was forged"
 SWITCHED_OFF = "settings that switch the hooks off were written"
 
 
@@ -59,6 +60,11 @@ class HookGuardian:
         self._events = 0
         self._reported_calls: OrderedDict[str, None] = OrderedDict()
         self._unreported: dict[str, float] = {}
+        self._transcribed: OrderedDict[str, None] = OrderedDict()
+        self._calls: OrderedDict[str, tuple[str, bytes]] = OrderedDict()
+        self._entries = 0
+        self._unknown: dict[str, tuple[float, int]] = {}
+        """Calls that only hooks report: since when, and how many results the transcript had then."""
         self._noticed: set[str] = set()
         self._findings: list[str] = []
         self._lock = threading.Lock()
@@ -66,16 +72,31 @@ class HookGuardian:
     def note_event(self, event: HookEvent) -> None:
         with self._lock:
             self._events += 1
+            now = self._clock.monotonic()
             calls = [event.tool, *(outcome.tool for outcome in event.outcomes)]
             for call_id in (tool.call_id for tool in calls if tool is not None and tool.call_id):
                 self._reported_calls[call_id] = None
                 self._unreported.pop(call_id, None)
-            while len(self._reported_calls) > REMEMBERED:
-                self._reported_calls.popitem(last=False)
+            for tool in (tool for tool in calls if tool is not None):
+                call_id, done = tool.call_id or "", (tool.name, msgspec.json.encode(tool.arguments, order="sorted"))
+                is_other = bool(call_id) and self._calls.setdefault(call_id, done) != done
+                if is_other or (tool is not event.tool and call_id not in self._transcribed and self._reported_calls):
+                    self._unknown.setdefault(f"{call_id} again" if is_other else call_id, (now, self._entries))
+            for remembered in (self._reported_calls, self._transcribed, self._calls):
+                while len(remembered) > REMEMBERED:
+                    remembered.popitem(last=False)
+
+    def note_rewritten(self, call_id: str) -> None:
+        """We have changed a call: its result comes with other arguments."""
+        with self._lock:
+            self._calls.pop(call_id, None)
 
     def note_said(self, said: TranscriptEntry) -> None:
         with self._lock:
             for call_id in said.results:
+                self._entries += 1
+                self._transcribed[call_id] = None
+                self._unknown.pop(call_id, None)
                 if call_id not in self._reported_calls:
                     self._unreported.setdefault(call_id, self._clock.monotonic())
 
@@ -86,10 +107,14 @@ class HookGuardian:
         self.notice(SWITCHED_OFF, event.path)
         return Decision("deny", reason="Interlock: hooks stay on while this run lasts.")
 
-    def check(self) -> None:
-        """Check everything that is visible without hooks."""
+    def check(self, *, last: bool = False) -> None:
+        """Check everything that is visible without hooks; `last`: the client has ended, and writes no more."""
         now = self._clock.monotonic()
         with self._lock:
+            forged = any(
+                self._entries > entries and (last or now - since > SILENT_S)
+                for since, entries in self._unknown.values()
+            )
             lost = any(now - since > SILENT_S for since in self._unreported.values())
             never = self._expects_hooks and not self._events and now - self._begun > NEVER_S
         if never:
@@ -99,6 +124,8 @@ class HookGuardian:
             never = now - self._begun - min(waited, MOST_WAITED_S) > NEVER_S
         if lost:
             self.notice("the agent continues without its hooks: they were switched off")
+        if forged:
+            self.notice(FORGED)
         if never:
             self.notice(f"no hook has fired in {NEVER_S:g} s: the client's hooks are switched off")
         for path, known in self._fingerprints.items():
