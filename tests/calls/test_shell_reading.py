@@ -161,3 +161,17 @@ def test_programs_are_where_the_text_says() -> None:
     command = "cd src && rm -rf build | cat"
     places = [command[program.start : program.end].strip() for program in read(command).programs]
     assert places == ["cd src", "rm -rf build", "cat"]
+
+
+@pytest.mark.parametrize(
+    ("command", "deleted"),
+    [
+        ("rm {a,b}", ["/w/a", "/w/b"]),
+        ("rm '{a,b}'", ["/w/{a,b}"]),
+        ('rm "{a,b}"', ["/w/{a,b}"]),
+        ("rm x{a,'{b,c}'}", ["/w/x{a,{b,c}}"]),
+        ("d=1; rm \"{$d,b}\"", ["/w/{1,b}"]),
+    ],
+)  # fmt: skip
+def test_a_quoted_brace_is_no_list_of_choices(command: str, deleted: list[str]) -> None:
+    assert [effect.target for effect in read(command).effects if effect.verb == "delete"] == deleted

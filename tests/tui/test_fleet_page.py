@@ -184,7 +184,7 @@ def test_a_status_takes_room_from_the_names_only_for_its_words() -> None:
     plain = RunRow(run_id="a", status="done", outcome="done")
     cancelled = RunRow(run_id="a", status="aborted", outcome="cancelled by you")
     words = "".join(text for text, _ in heading(80, layout([plain], hosts=False)))
-    assert words.startswith("STATUS        NAME                     ITER")
+    assert words.startswith("STATUS        NAME                    CALLS")
     words = "".join(text for text, _ in draw_run(cancelled, 80, 0.0, shown=layout([plain, cancelled], hosts=False)))
     assert words.startswith("✗ cancelled by you  a ")
 

@@ -129,7 +129,7 @@ def test_a_run_in_trouble(gallery: Stage, picture: SnapshotAssertion, size: tupl
         await seat.press("enter")
         await seat.sees("block: bash rm -rf /")
         if size[0] > 110:
-            await seat.sees("progress")
+            await seat.sees("useful")
         await settled(seat)
         assert drawn(seat) == picture
 
@@ -143,7 +143,7 @@ def test_a_run_that_was_stopped(gallery: Stage, picture: SnapshotAssertion, size
         await seat.press("end", "enter")
         await seat.sees("emergency stop", "exit 1: FAILED")
         if size[0] > 110:
-            await seat.sees("progress")
+            await seat.sees("useful")
         await settled(seat)
         assert drawn(seat) == picture
 

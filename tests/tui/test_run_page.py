@@ -29,10 +29,10 @@ def test_steps_arrive_while_one_looks(stage: Stage, size: tuple[int, int]) -> No
     healthy(run, stage.clock, 3)
 
     async def act(seat: Seat) -> None:
-        await enter(seat, "changed 2", "iter 3/40")
+        await enter(seat, "changed 2", "3/40 calls")
         work(run, stage.clock, "make check", "all is well")
         run.run.journal.flush()
-        await seat.sees("make check", "all is well", "iter 4/40")
+        await seat.sees("make check", "all is well", "4/40 calls")
 
     watch(stage.top(), act, size)
 
@@ -65,7 +65,7 @@ def test_a_wide_screen_shows_ladder_charts_and_issues_beside_the_timeline(stage:
     run.run.journal.flush()
 
     async def act(seat: Seat) -> None:
-        await enter(seat, "LADDER", "5 ask/stop", "progress", "tokens", "CONTROL", "STUCK ON", "! pytest")
+        await enter(seat, "LADDER", "5 ask/stop", "useful", "tokens", "CONTROL", "STUCK ON", "! pytest")
         await seat.pilot.resize_terminal(80, 24)
         await seat.sees_not("LADDER")
 

@@ -42,7 +42,7 @@ def test_a_run_without_tokens_spent_nothing_wherever_it_is_said(open_page: OpenP
         work(supervisor, 1)
         page = open_page("/runs/thrifty")
         expect(page.locator(".facts")).to_contain_text("Spend$0.00")
-        expect(page.locator(".chart", has_text="Progress")).to_be_visible()
+        expect(page.locator(".chart", has_text="Useful calls")).to_be_visible()
         expect(page.locator(".chart", has_text="Cost")).to_have_count(0)
         page.get_by_role("link", name="Details").click()
         expect(page.locator("tr", has_text="cost")).to_contain_text("$0.00")

@@ -116,7 +116,7 @@ function drawings(series: Series, budget: number | null, known: string): Drawn[]
   }
   if (last(series.cost)) found.push({ title: "Cost", now: known, curves: cost, show: dollars });
   found.push({
-    title: "Progress",
+    title: "Useful calls",
     now: percent(last(series.progress)),
     curves: [{ label: "progress", values: series.progress, colour: "--rung-0", fill: true }],
     high: 1,

@@ -97,7 +97,7 @@ function Escalate({ runId, model, onClose }: { runId: string; model: string | nu
         }}
       >
         <p class="prose">
-          The agent continues with another model from its next iteration. Now: <strong>{model ?? "not known"}</strong>.
+          The agent continues with another model from its next request. Now: <strong>{model ?? "not known"}</strong>.
         </p>
         <label class="field">
           Model

@@ -11,6 +11,7 @@ import { say, sayError } from "./ui";
 const ICONS: Record<string, string> = { approval: "approval", incident: "incident", tampering: "issue", wedged: "issue", lost: "issue" };
 const GOOD = new Set(["approve", "resume"]);
 const BAD = new Set(["reject", "cancel", "abort"]);
+const SAFE = new Set(["resume_with_limits", "rollback_and_retry"]);
 
 export function Inbox({ items, now }: { items: InboxItem[]; now: number }) {
   const [chosen] = useQuery("item");
@@ -76,7 +77,7 @@ function Item({ item, now, chosen }: { item: InboxItem; now: number; chosen: boo
             <div key={each.name} class="inbox-answer">
               <button
                 type="button"
-                class={`button${GOOD.has(each.name) ? " good" : BAD.has(each.name) ? " danger" : ""}`}
+                class={`button${GOOD.has(each.name) ? " good" : BAD.has(each.name) ? " danger-quiet" : SAFE.has(each.name) ? " primary" : ""}`}
                 disabled={!!sent}
                 onClick={() => void answer(each.name)}
               >

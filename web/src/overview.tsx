@@ -181,8 +181,8 @@ export function Overview({ tell, needs }: { tell: (link: LinkInfo) => void; need
             <tr>
               <th scope="col">Status</th>
               <Sorted name="run" words="Run" sort={sort} choose={setSort} />
-              <th scope="col">Progress</th>
-              <Sorted name="iteration" words="Iteration" sort={sort} choose={setSort} />
+              <th scope="col" title="The share of recent calls that got further">Useful calls</th>
+              <Sorted name="iteration" words="Calls" sort={sort} choose={setSort} />
               <th scope="col">Model</th>
               <th scope="col">Current issue</th>
               <Sorted name="interventions" words="Interventions" sort={sort} choose={setSort} class="number" />
@@ -247,12 +247,12 @@ function OneRun({ row, now, chosen }: { row: Row; now: number; chosen: boolean }
       <td class="cell-spark">
         <Spark values={row.spark} />
       </td>
-      <td class="cell-iter" data-label="Iteration">
+      <td class="cell-iter" data-label="Calls">
         <span>
           {short(row.iter)}
           {row.max !== null && <span class="dim"> / {short(row.max)}</span>}
         </span>
-        <Meter value={row.iter} most={row.max} label="Iterations used" />
+        <Meter value={row.iter} most={row.max} label="Calls used" />
       </td>
       <td class="cell-model" data-label="Model">
         {row.model ?? <span class="dim">–</span>}

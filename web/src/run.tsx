@@ -176,8 +176,8 @@ function Facts({ head }: { head: Head }) {
   const end = summary.ended ?? (live ? now : summary.updated);
   return (
     <dl class="facts">
-      <Fact name="Iteration" value={summary.max !== null ? `${count(summary.iter)} of ${count(summary.max)}` : count(summary.iter)}>
-        <Meter value={summary.iter} most={summary.max} label="Iterations used" />
+      <Fact name="Calls" value={summary.max !== null ? `${count(summary.iter)} of ${count(summary.max)}` : count(summary.iter)}>
+        <Meter value={summary.iter} most={summary.max} label="Calls used" />
       </Fact>
       <Fact name="Model" value={summary.model ?? "not known"} />
       <Fact name="Steps" value={count(summary.steps)} />

@@ -13,7 +13,7 @@ export function Spark({ values }: { values: number[] }) {
   });
   const now = values[last]!;
   const level = now < 0.4 ? "bad" : now < 0.75 ? "fair" : "good";
-  const words = `Progress ${Math.round(now * 100)} per cent over the newest steps`;
+  const words = `${Math.round(now * 100)} per cent of the newest calls got further`;
   return (
     <svg class={`spark spark-${level}`} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={words}>
       <title>{words}</title>

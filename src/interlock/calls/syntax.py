@@ -39,6 +39,12 @@ class Arithmetic(NamedTuple):
     text: str
 
 
+class Quoted(str):
+    """Text with a quoted brace, which is no list of choices."""
+
+    __slots__ = ()
+
+
 Part: TypeAlias = str | Variable | Substitution | Arithmetic
 Word: TypeAlias = str | tuple[Part, ...]
 """A word without expansions is a plain string, its quotes removed."""
@@ -484,7 +490,7 @@ class Parser:
                 single = SINGLE.match(text, self.at)
                 if single is None:
                     raise BrokenSyntax("quote without end")
-                parts.append(single[1])
+                parts.append(_quoted(single[1]))
                 self.at = single.end()
             elif char == '"':
                 self._double(parts, depth)
@@ -519,14 +525,15 @@ class Parser:
         if self.at == start:
             raise BrokenSyntax(f"unexpected {text[self.at : self.at + 2]!r}")
         if all(isinstance(part, str) for part in parts):
-            return "".join(parts)  # type: ignore[arg-type]
+            joined = "".join(parts)  # type: ignore[arg-type]
+            return Quoted(joined) if any(isinstance(part, Quoted) for part in parts) else joined
         return tuple(parts)
 
     def _double(self, parts: list[Part], depth: int) -> None:
         text = self.text
         plain = DOUBLE.match(text, self.at)
         if plain is not None:
-            parts.append(plain[1])
+            parts.append(_quoted(plain[1]))
             self.at = plain.end()
             return
         self.at += 1
@@ -548,7 +555,7 @@ class Parser:
             else:
                 run = IN_QUOTES.match(text, self.at)
                 assert run is not None
-                parts.append(run[0])
+                parts.append(_quoted(run[0]))
                 self.at = run.end()
 
     def _dollar(self, parts: list[Part], depth: int, quoted: bool) -> None:
@@ -724,3 +731,7 @@ def expandable(body: str) -> Word:
     except BrokenSyntax:
         return body
     return tuple(part.replace(chr(0), '"') if isinstance(part, str) else part for part in parts)
+
+
+def _quoted(text: str) -> str:
+    return Quoted(text) if "{" in text else text

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 from .findings import Findings
 from .scope import EMPTY, MAX_FLOW, MAX_WORDS, Flow, Scope
-from .syntax import Arithmetic, Assignment, Sequence, Substitution, Variable, Word
+from .syntax import Arithmetic, Assignment, Quoted, Sequence, Substitution, Variable, Word
 
 
 class WordReader(ABC):
@@ -44,7 +44,7 @@ class WordReader(ABC):
     def expand(self, word: Word, scope: Scope) -> list[str]:
         """The words that a word becomes."""
         if isinstance(word, str):
-            return braces(word) if "{" in word and "," in word else [word]
+            return braces(word) if "{" in word and "," in word and not isinstance(word, Quoted) else [word]
         texts = [""]
         splits = False
         for part in word:
@@ -60,7 +60,9 @@ class WordReader(ABC):
             return [piece for text in texts for piece in (text.split() if "$(" not in text else [text])]
         return (
             braces(texts[0])
-            if len(texts) == 1 and "{" in texts[0] and any("{" in p for p in word if isinstance(p, str))
+            if len(texts) == 1
+            and "{" in texts[0]
+            and any("{" in part for part in word if isinstance(part, str) and not isinstance(part, Quoted))
             else texts
         )
 

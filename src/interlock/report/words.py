@@ -356,7 +356,7 @@ def describe_applied(body: records.AppliedRecord) -> RecordText:
     return RecordText("intervention", level, _join(": ", f"could not {attempt}", one_line(how)), cut(words, DETAIL))
 
 
-OTHER_PROOF = "tests and checking rules changed"
+OTHER_PROOF = "what was checked at the end"
 
 
 def spaced(name: str) -> str:

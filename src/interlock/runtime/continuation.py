@@ -91,7 +91,7 @@ def settle_stop(folder: RunFolder) -> None:
 
 def clean_up(folder: RunFolder) -> tuple[str, ...]:
     """End processes that the run left, and remove files that only a live run needs; returns what was done."""
-    done = []
+    done, files = [], 0
     tree = read_tree(folder)
     if tree is not None and attach(tree).alive():
         done.append(f"processes: {attach(tree).end().words}")
@@ -99,7 +99,9 @@ def clean_up(folder: RunFolder) -> tuple[str, ...]:
     for path in (socket, folder.path / "socket", folder.gate, folder.path / TREE, *_inbox_files(folder)):
         if path is not None and path.exists():
             path.unlink(missing_ok=True)
-            done.append(f"removed {path.name}")
+            files += 1
+    if files:
+        done.append(f"removed {files} files that only a live run needs")
     if folder.owner() is None and not has_ended(folder):
         with Run.reopen(folder) as run:
             run.end("aborted", "EMERGENCY_STOP", "cleaned up after an emergency stop")

@@ -10,7 +10,7 @@ from .control_keys import LIVE
 from .line import Line, Piece, fit, flat, spread, status_sign
 from .problem_rows import OUTCOMES, draw_briefly, request_message
 from .run_reader import View
-from .run_rows import iteration, short_model
+from .run_rows import calls, short_model
 from .words import (
     clock_time,
     count,
@@ -33,7 +33,7 @@ def draw_head(
     left: list[Piece] = [(flat(run.name or run.run_id, 40), "strong"), (f"  {sign} {run.outcome or run.status}", style)]
     if doing:
         left.append((f"  {doing}", "warn"))
-    left.append((f"  iter {iteration(run)}  {flat(short_model(run.model), 24)}", ""))
+    left.append((f"  {calls(run)} calls  {flat(short_model(run.model), 24)}", ""))
     rows = [
         spread(tuple(left), draw_budget(run.cost, run.max_cost, 10, run.unpriced_tokens), width),
         spread(((flat(run.task or "no task given", width), "dim"),), ((_age(run, now), "dim"),), width),
@@ -85,20 +85,20 @@ def draw_side(
 
 
 def draw_charts(view: View, series: Series | None, width: int) -> list[Line]:
-    """Progress, tokens, cost and issues over the steps, each in one row."""
+    """The share of useful calls, tokens, cost and issues over the steps, each in one row."""
     row = view.row
     if series is None:
         return [(("counting …", "dim"),), (), (), ()]
     if not series.steps:
         return [(("no steps", "dim"),), (), (), ()]
-    progress = f"{series.progress[-1]:.0%}"
+    useful = f"{series.progress[-1]:.0%}"
     room = max(6, width - 9 - 8)
 
     def chart(name: str, values: Sequence[float], style: str, now: str) -> Line:
         return ((fit(name, 9), "dim"), (spark(values, room), style), (fit(now, 8, right=True), ""))
 
     return [
-        chart("progress", series.progress, "good", progress),
+        chart("useful", series.progress, "good", useful),
         chart("tokens", _growth(series.tokens, room), "link", count(row.tokens)),
         chart("cost", _growth(series.cost, room), "level2", spend(row.cost, None, row.unpriced_tokens)),
         chart("issues", _growth(series.issues, room), "level3", count(row.issues)),

@@ -69,7 +69,7 @@ def short_model(model: str | None) -> str:
     return head if head and len(tail) == 8 and tail.isdigit() else name
 
 
-def iteration(row: RunRow) -> str:
+def calls(row: RunRow) -> str:
     return f"{count(row.iter)}/{count(row.max)}" if row.max else count(row.iter)
 
 
@@ -99,7 +99,7 @@ _COLUMNS = (
     Column("STATUS", 12, _status),
     Column("NAME", 13, _name, grow=11),
     Column("HOST", 12, lambda row, _r, _n: (flat(row.host or "", 20), "link"), rank=3),
-    Column("ITER", 6, lambda row, _r, _n: (iteration(row), ""), right=True),
+    Column("CALLS", 6, lambda row, _r, _n: (calls(row), ""), right=True),
     Column("MODEL", 12, lambda row, _r, _n: (flat(short_model(row.model), 20), ""), rank=5),
     Column(
         "STUCK ON", 18, lambda row, _r, _n: (flat(row.issue or "–", 80), "level2" if row.issue else "dim"), 1, grow=36
@@ -107,7 +107,7 @@ _COLUMNS = (
     Column("INT", 3, lambda row, _r, _n: (count(row.interventions), "" if row.interventions else "dim"), 2, right=True),
     Column("SPEND", 9, _spend, right=True),
     Column("TOKENS", 6, lambda row, _r, _n: (count(row.tokens), ""), rank=7, right=True),
-    Column("PROGRESS", 8, lambda row, room, _n: (spark(row.spark, room), "good"), rank=4, grow=8),
+    Column("USEFUL", 8, lambda row, room, _n: (spark(row.spark, room), "good"), rank=4, grow=8),
     Column("SEEN", 4, lambda row, _r, now: (span(now - row.updated), "dim"), rank=6, right=True),
     Column("AGENT", 10, lambda row, _r, _n: (flat(row.adapter, 12), ""), rank=8),
 )

@@ -66,6 +66,7 @@ class Owner:
         self._say: Callable[[str], None] = lambda _: None
         self._removed = False
         self._disk = DiskRoom(self._supervisor, Path(begin.spec.workspace or begin.spec.cwd or "/"))
+        self._said_paused = False
         if isinstance(self._supervisor.executor.adapter, ProcessAdapter):
             self._steps.on_printed = self._observe_only
         self.held.on_frozen = self._checkpoint_own_work
@@ -243,7 +244,19 @@ class Owner:
         if not self._supervisor.config.interventions.observe:
             self._disk.check()
 
+    def _say_pause(self) -> None:
+        """Tell the person at the terminal that the run is paused, why and how to continue it, and when it continues."""
+        run = self._supervisor.run
+        paused = run.status == "paused"
+        if paused == self._said_paused or run.ended or self.parking.parked is not None:
+            return
+        self._said_paused = paused
+        why = f": {run.summary.waiting.rstrip('.')}" if run.summary.waiting else ""
+        name = run.spec.name or run.spec.run_id
+        self._say(f"paused{why}. Continue: interlock resume {name}" if paused else "continues")
+
     def _check_tampering(self) -> None:
+        self._say_pause()
         self._parts.guardian.check()
         self._parts.self_monitor.check()
 

@@ -108,8 +108,8 @@ def _charts(document: Document) -> Html:
     no_cost = "Cost unknown: the model has no known price." if unpriced else "Nothing was spent."
     return el(
         "div.charts",
-        line_chart("Progress", steps, [("progress", series.progress)], show=lambda value: f"{value:.0%}", marks=marks,
-                   top=1.0, empty="No measurable progress."),
+        line_chart("Useful calls", steps, [("useful", series.progress)], show=lambda value: f"{value:.0%}", marks=marks,
+                   top=1.0, empty="No call got further."),
         line_chart("Issues and interventions", steps,
                    [("issues", series.issues), ("interventions", series.interventions)], show=short, marks=marks,
                    empty="No issues found.", step_like=True),
