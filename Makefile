@@ -3,6 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+HARM = $(or $(HARM_CACHE),$(HOME)/.cache/interlock/harm)
 STAMP := $(VENV)/.ready
 SCREEN_PACKAGES := xvfb openbox xdotool scrot xterm dbus-daemon at-spi2-core tesseract-ocr sway grim
 TERMINAL_PACKAGES := tmux less gcc libc6-dev openssl bubblewrap faketime
@@ -15,7 +16,7 @@ BROWSER_PACKAGES := chromium
 
 .DEFAULT_GOAL := help
 
-.PHONY: help setup demo web test test-gui test-agents check bench bench-detect bench-loop torture mutants docs lock cli dist clean
+.PHONY: help setup demo web test test-gui test-agents check bench bench-detect bench-harm bench-loop torture mutants docs lock cli dist clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -87,6 +88,12 @@ bench: setup ## measure, and write bench/RESULTS.md
 
 bench-detect: setup ## detection on recorded traces (TRACES=DIR), writes bench/DETECTION.md
 	$(BIN)/python bench/detection.py $(if $(TRACES),--traces $(TRACES))
+
+bench-harm: setup ## what lasts after an agent did it for real, as root; writes bench/HARM.md (CASES=regex, LEVELS=a,b)
+	test -d $(HARM)/peers || $(BIN)/python bench/harm/fetch.py
+	$(BIN)/python bench/harm/template.py .
+	$(BIN)/python bench/harm/measure.py --out $(HARM)/results.jsonl --again $(if $(LEVELS),--levels $(LEVELS)) --cases '$(CASES)'
+	$(BIN)/python bench/harm/measure.py --page $(HARM)/results.jsonl
 
 bench-loop: setup ## the ladder against scripted agents (ONLY=name: one of them), writes bench/CLOSED_LOOP.md
 	$(BIN)/python bench/closed_loop.py $(if $(ONLY),--only $(ONLY))
