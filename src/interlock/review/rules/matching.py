@@ -68,9 +68,16 @@ class _Layer:
 
     def hits(self, reading: CallReading) -> list[Hit]:
         found: list[Hit] = []
+        programs: dict[int, frozenset[str]] = {}
+        served = _done_to_services(reading)
         for effect in reading.effects[:MAX_MATCHED]:
             for match, rule in self._effects.get(effect.verb, ()):
-                if _has_effect(match, effect, reading):
+                if not _has_effect(match, effect, reading, served):
+                    continue
+                if match.of_program and id(match) not in programs:
+                    called = (program for program in reading.programs if _is_program(match, program))
+                    programs[id(match)] = frozenset(program.name for program in called)
+                if not match.of_program or effect.by in programs[id(match)]:
                     found.append(Hit(rule, effect))
                     break
         for program in reading.programs[:MAX_MATCHED]:
@@ -90,8 +97,8 @@ class _Layer:
         return found
 
 
-def _has_effect(match: Match, effect: Effect, reading: CallReading) -> bool:
-    """Whether an effect is what a match is about."""
+def _has_effect(match: Match, effect: Effect, reading: CallReading, served: frozenset[str]) -> bool:
+    """Whether an effect is what a match is about, whatever program has it."""
     if (match.zone and effect.zone not in match.zone) or (match.extent and effect.extent not in match.extent):
         return False
     if match.program and not fits(match.program, effect.by):
@@ -108,16 +115,13 @@ def _has_effect(match: Match, effect: Effect, reading: CallReading) -> bool:
         write.path == effect.target and write.how == "whole" and not write.text.strip() for write in reading.writes
     ):
         return False
-    if match.also and not any(other.zone == "service" and _does(other, match.also) for other in reading.effects):
-        return False
-    return not match.of_program or any(
-        program.name == effect.by and _is_program(match, program) for program in reading.programs
-    )
+    return not match.also or not served.isdisjoint(match.also)
 
 
-def _does(effect: Effect, verbs: tuple[str, ...]) -> bool:
-    """Whether an effect is one of these; to write to another machine is to send."""
-    return effect.verb in verbs or ("send" in verbs and effect.verb in ("write", "append"))
+def _done_to_services(reading: CallReading) -> frozenset[str]:
+    """What a call does to services; to write to another machine is to send."""
+    verbs: set[str] = {effect.verb for effect in reading.effects if effect.zone == "service"}
+    return frozenset(verbs | {"send"}) if verbs & {"write", "append"} else frozenset(verbs)
 
 
 def _is_program(match: Match, program: Program) -> bool:
