@@ -33,6 +33,8 @@ _ORDER = late_pattern(
     r"|\bleave\s+(?P<leave>[^;\n]{2,80}?)\s+alone\b",
     re.IGNORECASE,
 )
+_BEGINS = ("leave", "only", "do not", "don't", "never")
+"""How a second order begins in one sentence."""
 _HINTS = ("not", "n't", "n’t", "never", "only", "leave", "NOT", "Never", "Only", "Leave", "ONLY", "NEVER")
 _CONDITION = late_pattern(r"\b(?:unless|except|until|if|when|without|beyond|more than|once)\b", re.IGNORECASE)
 _END = late_pattern(r"[.!?](?:\s|$)|\s[-–—]\s|,?\s+(?:but|because|since|so that|to)\s", re.IGNORECASE)
@@ -75,8 +77,11 @@ def read_orders(task: str) -> tuple[Order, ...]:
     task = task[:READ]
     if not any(hint in task for hint in _HINTS):
         return ()
+    said = _QUOTED.sub(" ", task)
+    for begin in _BEGINS:
+        said = said.replace(f" and {begin} ", f"\n{begin} ")
     found = []
-    for order in _ORDER.finditer(_QUOTED.sub(" ", task)):
+    for order in _ORDER.finditer(said):
         rest = order["not"] or order["only"] or order["leave"]
         end = _END.search(rest)
         what = rest[: end.start()] if end is not None else rest.rstrip(".!")
