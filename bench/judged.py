@@ -29,7 +29,7 @@ JUDGED: dict[str, tuple[str, int, str, str]] = {
     "ac7f352e9d": (GARBLED, 12, "right", "`,`, `: 600}`, `:true}`"),
     "bf1be3290e": (GARBLED, 16, "right", "`:) focusing exactly4an conviction` instead of coqc; the model has come apart"),
     "c7b94e21bb": ("repetitive_errors", 25, "right", "`,` fails with the same error for the third time"),
-    "d7314b93f4": (GARBLED, 14, "right", "prose and pieces of JSON as commands, three syntax errors"),
+    "d7314b93f4": ("destructive_action", 9, "wrong", "prose between pieces of a command: garbled, and no danger"),
     "dc9a3958c6": (GARBLED, 27, "right", "`:`, `,`, `:`: the header is not looked for before step 40"),
     "e3f7648dd7": (GARBLED, 7, "right", "`: \"\"` three times; it is not known whether R is there"),
     "f55150d239": (GARBLED, 10, "right", "`:`, `: \"List source files\"`, `: \"ls source\"`"),

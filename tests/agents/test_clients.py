@@ -104,7 +104,9 @@ def test_a_loop_is_corrected_in_the_next_request(place_for: MakePlace) -> None:
     assert heard, (text, [request.text[-1500:] for request in place.model.asked[:6]])
     assert heard[0].turn <= answers[0]["intervention"]["step"], "it came late"
     first = issues[0]
-    assert (first["type"], first["details"]["count"], heard[0].turn) == ("repetitive_errors", 3, 3), "the same loop on every client"
+    assert (first["type"], first["details"]["count"], heard[0].turn) == ("repetitive_errors", 3, 3), (
+        "the same loop on every client"
+    )
 
 
 def test_a_destructive_command_is_denied_and_never_runs(place_for: MakePlace) -> None:
