@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from ...contain import RunMembers
-from ...core import PROCEED, Decision, Hold, InterlockError, Notify, Stop, from_json, read_small
+from ...core import PROCEED, Decision, Hold, InterlockError, Notify, Stop, Tool, from_json, read_small
 from ...journal_records import TamperRecord
 from ...process import waited_s
 from ...runtime import RunControl, Supervisor
@@ -72,19 +72,28 @@ class HookGuardian:
     def note_event(self, event: HookEvent) -> None:
         with self._lock:
             self._events += 1
-            now = self._clock.monotonic()
             calls = [event.tool, *(outcome.tool for outcome in event.outcomes)]
+            for tool in (tool for tool in calls if tool is not None):
+                self._judge(event, tool, tool.call_id or "")
             for call_id in (tool.call_id for tool in calls if tool is not None and tool.call_id):
                 self._reported_calls[call_id] = None
                 self._unreported.pop(call_id, None)
-            for tool in (tool for tool in calls if tool is not None):
-                call_id, done = tool.call_id or "", (tool.name, msgspec.json.encode(tool.arguments, order="sorted"))
-                is_other = bool(call_id) and self._calls.setdefault(call_id, done) != done
-                if is_other or (tool is not event.tool and call_id not in self._transcribed and self._reported_calls):
-                    self._unknown.setdefault(f"{call_id} again" if is_other else call_id, (now, self._entries))
             for remembered in (self._reported_calls, self._transcribed, self._calls):
                 while len(remembered) > REMEMBERED:
                     remembered.popitem(last=False)
+
+    def _judge(self, event: HookEvent, tool: Tool, call_id: str) -> None:
+        """Suspect a result of a call that only hooks know, or of another call than was announced under its id."""
+        known = call_id in self._transcribed or not self._reported_calls or tool is event.tool
+        if event.moment == "batch":
+            # A whole turn: comes before its transcript, spells arguments in its own way, and has denied calls.
+            other, known = False, known or call_id in self._reported_calls
+        else:
+            done = (tool.name, msgspec.json.encode(tool.arguments, order="sorted"))
+            other = bool(call_id) and self._calls.setdefault(call_id, done) != done
+        if other or not known:
+            suspect = f"{call_id} again" if other else call_id
+            self._unknown.setdefault(suspect, (self._clock.monotonic(), self._entries))
 
     def note_rewritten(self, call_id: str) -> None:
         """We have changed a call: its result comes with other arguments."""
@@ -125,7 +134,7 @@ class HookGuardian:
         if lost:
             self.notice("the agent continues without its hooks: they were switched off")
         if forged:
-            self.notice(FORGED)
+            self.notice(FORGED, answer="warn")
         if never:
             self.notice(f"no hook has fired in {NEVER_S:g} s: the client's hooks are switched off")
         for path, known in self._fingerprints.items():
