@@ -295,3 +295,10 @@ def test_seed_gap_13_constraints_goals_and_places_come_from_the_configuration(op
     assert "keep the public API" in context.constraints
     assert Goal("fix it") in context.goals
     assert context.places == ("src/**",)
+
+
+def test_a_source_that_the_check_names_is_what_the_run_is_about(folder: Path, open_run: Open) -> None:
+    supervisor = open_run(Contract(done_when=("grep -q fixed src/a.py",)))
+    (folder / "src" / "a.py").write_text("fixed\n")
+    assert supervisor.stop_gate.at_turn_end().action == "pass"
+    assert [record.outcome for record in records(supervisor, "stop_gate")] == ["passed"]  # type: ignore[attr-defined]

@@ -7,16 +7,40 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from subprocess import TimeoutExpired
 
+from ..calls import read_script
 from ..checkpoint import Change
 from ..core import read_small, run_program
+from ..proof import is_test
 
 MAX_BYTES = 65_536
 """Bytes read of a script, for the files that it names."""
 FIND_S = 20.0
+
+LINES = 400
+"""Lines of scripts in which commands are looked for."""
+CODE = (
+    ".py",
+    ".js",
+    ".ts",
+    ".tsx",
+    ".jsx",
+    ".mjs",
+    ".go",
+    ".rs",
+    ".c",
+    ".cc",
+    ".cpp",
+    ".h",
+    ".java",
+    ".kt",
+    ".rb",
+    ".php",
+)
 
 FOLDERS = frozenset((
     ".venv", "venv", "env", "node_modules", "site-packages", "dist-packages", ".tox", ".nox", ".husky", ".cargo",
@@ -60,23 +84,29 @@ def decides(path: str) -> bool:
 
 def find_surroundings(folder: Path, commands: Iterable[str], changes: Sequence[Change], task: str) -> list[Change]:
     """Of what a run changed, what decides what its checks run, and is not what the task is about."""
-    known = [change for change in changes if change.kind != "touched"]
-    words = " ".join(commands)
+    words = "\n".join(commands)
     named = "\n".join(chain((words,), map(_text, _scripts(folder, words))))
-    found = [
-        change
-        for change in known
-        if decides(change.key) or (change.kind != "created" and PurePosixPath(change.key).name in named)
-    ]
+    known = [change for change in changes if change.kind != "touched"]
+    found = [change for change in known if decides(change.key) or _is_used(change, named)]
     # What an included script names counts as well.
     more = "\n".join(_text(folder / change.key) for change in found if change.key.endswith((".mk", ".sh", "akefile")))
-    found += [change for change in known if change not in found and more and PurePosixPath(change.key).name in more]
-    return [change for change in found if not _is_asked_for(change, words, task)]
+    found += [change for change in known if change not in found and more and _is_used(change, more)]
+    ran = _ran(named)
+    return [change for change in found if change.key in ran or not (change.key in task and change.key in words)]
 
 
-def _is_asked_for(change: Change, words: str, task: str) -> bool:
-    """A file that the check itself names, which did not exist: it is what the run was to make."""
-    return change.kind == "created" and change.key in task and change.key in words
+def _is_used(change: Change, named: str) -> bool:
+    """Whether a file that was there is run by a script, or is a test or no code and named in it."""
+    if change.kind == "created" or PurePosixPath(change.key).name not in named:
+        return False
+    return is_test(change.key) or not change.key.endswith(CODE) or change.key in _ran(named)
+
+
+@lru_cache(8)
+def _ran(text: str) -> frozenset[str]:
+    """The files that the lines of a script run, by the first word of a command or by an interpreter."""
+    programs = [program for line in text.splitlines()[:LINES] for program in read_script(line.strip()).programs]
+    return frozenset(each.script.removeprefix("./") for each in programs if each.script)
 
 
 def _scripts(folder: Path, words: str) -> list[Path]:
