@@ -21,6 +21,7 @@ from interlock.config.schema import Contain
 from interlock.contain import why_not
 from interlock.contain.write_limits import limit_writes, make_state, remove_unused, repository_paths
 from interlock.core import Context, RunSpec
+from interlock.process import landlock
 
 from ..e2e.running import Place
 
@@ -337,3 +338,25 @@ def test_histories_are_refused_quietly(agent: Home) -> None:
     (agent.home / ".bash_history").touch()
     answers, out = told(agent, "python3 -c \"import os; open(os.environ['HO' + 'ME'] + '/.bash_history', 'a')\"")
     assert not answers[0][3] and "refused" not in out
+
+
+@pytest.fixture
+def no_namespaces(agent: Home) -> Home:
+    """A machine whose bubblewrap may not make namespaces."""
+    tools = agent.place.root / "tools"
+    tools.mkdir()
+    (tools / "bwrap").write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
+    (tools / "bwrap").chmod(0o755)
+    agent.environment["PATH"] = f"{tools}:{agent.environment['PATH']}"
+    return agent
+
+
+@pytest.mark.skipif(landlock.version() < 3, reason="this kernel has no Landlock that refuses emptying files")
+@pytest.mark.parametrize("user", USERS)
+def test_landlock_alone_holds_the_limits_where_there_are_no_namespaces(no_namespaces: Home, user: str) -> None:
+    agent, kept = no_namespaces, OUTSIDE[:5] + OUTSIDE[6:]  # it does not limit modes
+    script = "\n".join(f"({one}) && echo WORKED: '{one}'" for one in kept) + "\ntouch inside /tmp/$$ && rm /tmp/$$"
+    status, out = agent.run(script, user=user)
+    assert status == 0 and "WORKED" not in out and (agent.workspace / "inside").exists(), out
+    assert "writes only to its workspace" in out.splitlines()[0] and "No permissions to create" in out.splitlines()[0]
+    assert (agent.home / "Documents/thesis").exists()

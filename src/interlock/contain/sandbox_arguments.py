@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from ..core import LINUX, open_memory_file
+from ..core import LINUX, open_memory_file, user_folder, write_whole
 from .bubblewrap_check import base_words
 from .protected_paths import (
     RealPaths,
@@ -156,10 +156,14 @@ def _devices(*, whole: bool) -> list[str]:
 
 
 def _hide(paths: Iterable[Path]) -> list[str]:
-    """Hide paths: folders become empty, files have no content."""
+    """Hide paths: folders and files become empty. A device of ours cannot stand in: bubblewrap's mounts have none."""
     words: list[str] = []
+    empty = user_folder("cache") / "empty"
+    if not is_there(empty):
+        empty.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(empty, b"")
     for path in paths:
-        words += ("--perms", "0700", "--tmpfs") if path.is_dir() else ("--ro-bind", "/dev/null")
+        words += ("--perms", "0700", "--tmpfs") if path.is_dir() else ("--ro-bind", str(empty))
         words.append(str(path))
     return words
 

@@ -5,6 +5,7 @@ from .contained_start import isolated_words as isolated_words
 from .containment_check import abilities as abilities
 from .handle import ProcessId as ProcessId
 from .handle import TreeHandle as TreeHandle
+from .landlock import version as version
 from .outcome import Ability as Ability
 from .outcome import EndOutcome as EndOutcome
 from .outcome import FreezeOutcome as FreezeOutcome

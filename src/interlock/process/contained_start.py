@@ -58,13 +58,14 @@ class Start(NamedTuple):
     environment: dict[str, str]
     streams: tuple[Stream, Stream, Stream]
     pass_fds: tuple[int, ...]
+    write: tuple[str, ...]
     on_known: Callable[[TreeHandle], None]
 
 
 def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> ProcessTree:
     """Start the command so that its processes are tracked from before its first instruction."""
     needs_linux("containment")
-    spec, environment, streams, pass_fds, on_known = start
+    spec, environment, streams, pass_fds, _, on_known = start
     here, there = socket.socketpair()
     here.setsockopt(socket.SOL_SOCKET, SO_PASSCRED, 1)
     status, status_end = os.pipe()

@@ -23,18 +23,23 @@ FILE_RIGHTS = 0b10 | TRUNCATE
 SCOPE_ABSTRACT_SOCKETS = 1
 
 
+def version() -> int:
+    """The version of Landlock that this kernel has; 0 if none."""
+    return max(0, int(call_library("syscall", CREATE_RULESET, None, 0, VERSION)))
+
+
 def restrict(writable: list[str], scoped: bool) -> int:
     """Restrict writes by this process and its children to these paths, if any are given.
 
     `scoped` denies them abstract sockets outside. Returns the version of Landlock, 0 if there is none.
     """
-    version = max(0, call_library("syscall", CREATE_RULESET, None, 0, VERSION))
-    rights = (WRITES | (REFER if version >= 2 else 0) | (TRUNCATE if version >= 3 else 0)) if writable else 0
-    scopes = SCOPE_ABSTRACT_SOCKETS if scoped and version >= 6 else 0
-    if not version or not (rights or scopes):
+    found = version()
+    rights = (WRITES | (REFER if found >= 2 else 0) | (TRUNCATE if found >= 3 else 0)) if writable else 0
+    scopes = SCOPE_ABSTRACT_SOCKETS if scoped and found >= 6 else 0
+    if not found or not (rights or scopes):
         return 0
     attributes = b"".join(part.to_bytes(8, sys.byteorder) for part in (rights, 0, scopes))
-    size = 24 if version >= 6 else 16 if version >= 4 else 8
+    size = 24 if found >= 6 else 16 if found >= 4 else 8
     ruleset = call_library("syscall", CREATE_RULESET, attributes, size, 0)
     if ruleset < 0:
         return 0
@@ -42,7 +47,7 @@ def restrict(writable: list[str], scoped: bool) -> int:
         allow(ruleset, path, rights)
     done = call_library("syscall", RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
-    return version if done == 0 else 0
+    return found if done == 0 else 0
 
 
 def allow(ruleset: int, path: str, rights: int) -> None:

@@ -35,12 +35,14 @@ def spawn(
     pass_fds: tuple[int, ...] = (),
     mechanism: Literal["auto", "cgroup", "signals"] = "auto",
     enclosure: Enclosure | None = None,
+    write: tuple[str, ...] = (),
     on_known: Callable[[TreeHandle], None] = lambda handle: None,
 ) -> ProcessTree:
     """Start `spec.argv` in `spec.cwd`, contained and limited before its first instruction runs.
 
     It has our terminal unless streams are given. `mechanism` "auto" uses a cgroup if possible. An `enclosure`
-    gives it its own PID namespace, and the rest of its sandbox. `on_known` is called with the tree before the
+    gives it its own PID namespace, and the rest of its sandbox. Without one, Landlock lets it write only below `write`,
+    if given. `on_known` is called with the tree before the
     command's first instruction runs; if we are killed before that, the command never runs.
     """
     needs_linux("process control")
@@ -61,7 +63,7 @@ def spawn(
             entry.entered.set()
         on_known(handle if limits is None else msgspec.structs.replace(handle, limits=limits))
 
-    start = Start(spec, environment, (stdin, stdout, stderr), pass_fds, known)
+    start = Start(spec, environment, (stdin, stdout, stderr), pass_fds, write, known)
 
     def begin(handle: TreeHandle) -> ProcessTree:
         return start_enclosed(start, handle, enclosure) if enclosure is not None else _start(start, handle)
@@ -111,7 +113,8 @@ def _start(start: Start, handle: TreeHandle) -> ProcessTree:
     here, there = socket.socketpair()
     status, status_end = (-1, -1) if groups else os.pipe()
     ends = [end for end in (there.fileno(), status_end) if end >= 0]
-    words = [str(there.fileno()), str(status_end), str(len(groups)), *filter(None, groups), *spec.argv]
+    words = [str(there.fileno()), str(status_end), str(len(groups)), *filter(None, groups)]
+    words += [str(len(start.write)), *start.write, *spec.argv]
     try:
         popen = subprocess.Popen(
             [*isolated_words(LAUNCH), *words],

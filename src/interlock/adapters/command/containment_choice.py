@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ...config import Config
 from ...contain import find_bubblewrap, why_not
-from ...core import BadInput, user_folder
+from ...core import LINUX, BadInput, user_folder
 from ...link import socket_folders
 
 # Modules needed only to build the sandbox are imported where they are used, while the owner starts.
@@ -28,6 +28,9 @@ LOOPBACK = "127.0.0.1"
 GUARDED = "guard: the agent is isolated from its supervisor{}; sudo does not work"
 LIMITED = ", and writes only to its workspace, caches and temporary folders"
 UNLIMITED = ", but may write everywhere ({})"
+LANDLOCKED = ", but writes only to its workspace, caches and temporary folders (Landlock)"
+TRUNCATES = 3
+"""The version of Landlock that refuses emptying a file as well."""
 NO_AGENT = "not a known agent; --task or contain.files: workspace limits it"
 FENCED = "fence: the agent writes only to its workspace and reaches only the hosts in contain.hosts; no sudo"
 
@@ -55,7 +58,15 @@ def decide_containment(config: Config, agent: str = "") -> Containment:
         return Containment("guard", GUARDED.format(UNLIMITED.format(why) if why else LIMITED))
     if wanted == "guard":
         raise BadInput(f"guard does not work here: {missing}", todo="Or use --contain off.")
-    return Containment("off", f"not contained, the agent can reach its supervisor: {missing}.")
+    walled = "" if unlimited_because(config, agent) or not has_landlock() else LANDLOCKED
+    return Containment("off", f"not contained, the agent can reach its supervisor{walled}: {missing}.")
+
+
+def has_landlock() -> bool:
+    """Whether Landlock can limit writing where there are no namespaces."""
+    from ...process import version
+
+    return LINUX and version() >= TRUNCATES
 
 
 def unlimited_because(config: Config, agent: str) -> str:
@@ -81,7 +92,8 @@ def _throw_away_machine() -> str:
 def resolve(config: Config, level: Level, *, attended: bool, agent: str = "") -> Config:
     """Replace `contain.files = auto` and `on_tamper = auto` by their values for this run at this level, depending on
     whether it is an agent and whether a person is present."""
-    limited = level == "fence" or (level == "guard" and not unlimited_because(config, agent))
+    fallback = level == "off" and config.runtime.contain == "auto" and has_landlock()
+    limited = level == "fence" or ((level == "guard" or fallback) and not unlimited_because(config, agent))
     config = replace(config, contain=replace(config.contain, files="workspace" if limited else "everything"))
     if config.runtime.on_tamper != "auto":
         return config
@@ -136,6 +148,16 @@ def build_enclosure(paths: SandboxPaths, config: Config, foreground: Foreground)
         write=_landlocked(fence, paths) if fence is not None else (),
         scoped="dbus" not in config.contain.allow,
     )
+
+
+def landlocked_paths(paths: SandboxPaths, config: Config) -> tuple[str, ...]:
+    """What a run without a sandbox may write; empty: everything."""
+    if config.contain.files != "workspace":
+        return ()
+    from ...contain import limit_writes
+
+    limits = limit_writes(paths.workspaces, config.contain.write)
+    return (*map(str, (*limits.write, paths.wiring)), "/dev", "/proc")
 
 
 def sandbox_words(paths: SandboxPaths, config: Config) -> tuple[tuple[str, ...], tuple[int, ...], WriteLimits | None]:

@@ -79,11 +79,11 @@ class OwnerParts:
             lacks=begin.lacks,
         )
         self.hooks.on_limit, self.hooks.on_answer = self.parking.see_words, self.parking.answered
-        limited = begin.contained and begin.config.contain.files == "workspace"
+        limited = begin.config.contain.files == "workspace"
         workspace = begin.context.workspace or begin.spec.cwd or "" if limited else ""
         self.refusals = Refusals(self.supervisor, fenced=begin.fenced, workspace=workspace)
         self.proxy = self._make_proxy(listeners[0] if begin.proxied is not None and listeners else None)
-        if begin.contained:
+        if begin.contained or limited:
             self.supervisor.on_result = self.refusals.note_result
         egress = self._make_egress(listeners[-1]) if begin.fenced else None
         self.proxies = tuple(proxy for proxy in (self.proxy, egress) if proxy is not None)

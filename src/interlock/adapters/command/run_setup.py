@@ -17,7 +17,14 @@ from ...link import listen, socket_path
 from ..hooks.wiring import RunAddress, Wired, unwire, wire
 from ..proxy import OPENAI, address, redirect_environment, replace_keys
 from .command_output import CommandOutput
-from .containment_choice import Level, SandboxPaths, build_enclosure, has_own_temporary, proxy_variables
+from .containment_choice import (
+    Level,
+    SandboxPaths,
+    build_enclosure,
+    has_own_temporary,
+    landlocked_paths,
+    proxy_variables,
+)
 from .launch import Launch, StoredLaunch, store_launch
 from .owner_messages import BeginRun, steps_path
 from .owner_process import OwnerProcess, OwnerStartup
@@ -232,6 +239,7 @@ class RunSetup:
             stderr=self.output.stderr,
             limits=self.launch.config.limits,
             enclosure=self._enclose(argv),
+            write=landlocked_paths(self._paths, self.launch.config) if self.foreground is None else (),
             on_known=on_known,
         )
 
@@ -260,14 +268,18 @@ class RunSetup:
         return environment
 
     def _enclose(self, argv: tuple[str, ...]) -> Enclosure | None:
-        if self.foreground is None:
-            return None
-        folders = (self.launch.context.workspace, self.launch.spec.cwd)
         if self.launch.config.contain.files == "workspace":
             from ...contain import make_state
 
             self._made += make_state(argv)
-        paths = SandboxPaths(
+        if self.foreground is None:
+            return None
+        return build_enclosure(self._paths, self.launch.config, self.foreground)
+
+    @property
+    def _paths(self) -> SandboxPaths:
+        folders = (self.launch.context.workspace, self.launch.spec.cwd)
+        return SandboxPaths(
             store=self.launch.store,
             run=self.folder.path,
             sockets=(self.control, self.steps.parent),
@@ -278,7 +290,6 @@ class RunSetup:
             temporary=self._temporary,
             fenced=self._level == "fence",
         )
-        return build_enclosure(paths, self.launch.config, self.foreground)
 
 
 def _remove(folder: Path) -> None:
