@@ -171,6 +171,31 @@ def test_what_mounts_and_missing_routes_refuse_is_recorded_where_a_result_shows_
     assert status == 0 and b"the sandbox blocked an action of a tool" in out
 
 
+ASKING = """
+import sys
+sys.path[:0] = sys.argv[1].split(":")
+from interlock.adapters.command import Steps
+import urllib.error, urllib.request
+steps = Steps()
+for _ in range(2):
+    steps.before("bash", {"command": "curl http://example.test/"})
+    try:
+        urllib.request.urlopen("http://example.test/", timeout=60)
+    except urllib.error.HTTPError as error:
+        print([one["content"] for one in steps.after(str(error), exit_code=22).get("messages", ())])
+"""
+
+
+def test_a_host_that_is_refused_is_explained_to_the_agent_once_and_counted(place: Place) -> None:
+    (place.workspace / "agent.py").write_text(ASKING)
+    words = (sys.executable, "agent.py", place.environment["PYTHONPATH"])
+    status, out, err = place.run(*words, options=("--contain", "fence"))
+    assert status == 0, err
+    first, second = out.decode().splitlines()
+    assert "did not let this run reach example.test:80" in first and "contain.hosts" in first
+    assert "example.test" not in second and b"example.test:80 (2 times)" in err
+
+
 def test_a_killed_front_leaves_no_temporary_folder(place: Place) -> None:
     temporary = place.root / "temporary"
     temporary.mkdir()
