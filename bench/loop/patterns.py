@@ -198,7 +198,7 @@ def stuck_subagent(world: World, number: int) -> list[Turn]:
     inner = edit_test(world, number)
     turns = []
     for at, turn in enumerate(inner):
-        turns.append(replace(edit(world, f"src/part_a{number}_{at}.py", number), agent="docs"))
+        turns.append(replace(edit(world, f"src/part_a{number % 6}_{at}.py", number), agent="docs"))
         turns.append(replace(turn, agent="fixer"))
         turns.append(replace(read(world, f"src/module{number}_{at}.py"), agent="scout"))
     return turns

@@ -8,7 +8,7 @@ from pathlib import Path
 from interlock.core import PROCEED, Decision, ManualClock, Message, MessageMeta, Usage
 from loop.driver import Game, play
 from loop.reading import Account, Answer
-from loop.script import HINT, RUNGS, THROTTLE, Agent, Turn
+from loop.script import HINT, NEVER, NOTE, RUNGS, THROTTLE, Agent, Turn
 
 TOP = len(RUNGS) - 1
 
@@ -63,7 +63,7 @@ class Oracle:
     def _shown(self, turn: Turn, problem: str, episode: Episode) -> Decision:
         episode.clean = 0
         if not episode.open:
-            if not turn.stuck:
+            if not turn.stuck or self._agent.at_most == NOTE:
                 return PROCEED
             if episode.known:
                 episode.relapses += 1
@@ -71,7 +71,7 @@ class Oracle:
             episode.open = episode.known = True
             return self._answer(problem, episode)
         episode.shown += 1
-        if self._agent.only_hint or episode.shown < (1 if episode.level >= THROTTLE else 2):
+        if self._agent.at_most < NEVER or episode.shown < (1 if episode.level >= THROTTLE else 2):
             return PROCEED
         self._settle(problem, "failed")
         episode.level += 1

@@ -76,9 +76,11 @@ def _again(state: ControllerState, episode: Episode, attempts: int) -> tuple[Con
     if made is None or episode.level is None or episode.again < CHANCES[min(episode.level, TOP)]:
         return state.with_episode(episode), []
     failed, due = made.type if applied(made) else episode.failed, next_rung(episode, attempts)
+    if episode.most == 0:
+        # That a wait goes on says nothing about the hint; the next is due when the wait is told again.
+        due = TOP
     episode = replace(episode, answer=None, due=due if due <= episode.most else None, failed=failed)
     if episode.most == 0:
-        # That a wait goes on says nothing about the hint.
         return _unjudged(state.with_episode(episode), made)
     return _judged(state.with_episode(episode), made, worked=False)
 
