@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -331,6 +332,22 @@ def test_secrets_that_no_tool_of_the_run_needs_are_hidden_unless_shown(agent: Ho
     assert "SECRET" not in agent.run("cat ~/.mozilla/logins.json ~/other/.env")[1]
     agent.environment["INTERLOCK_CONTAIN__SHOW"] = "[~/.mozilla, ~/other/.env]"
     assert agent.run("cat ~/.mozilla/logins.json ~/other/.env")[1].count("SECRET") == 2
+
+
+@guarded
+def test_sockets_of_editors_and_kept_ssh_connections_are_hidden(agent: Home) -> None:
+    listeners = []
+    for path in (agent.home / ".ssh/control", agent.home / "vscode.sock"):
+        listeners.append(socket.socket(socket.AF_UNIX))
+        listeners[-1].bind(str(path))
+        listeners[-1].listen()
+    agent.environment["VSCODE_IPC_HOOK_CLI"] = str(agent.home / "vscode.sock")
+    _, out = agent.run(
+        "test -S ~/.ssh/control && echo FOUND; test -S ~/vscode.sock && echo FOUND; env | grep VSCODE_IPC"
+    )
+    assert "FOUND" not in out and "VSCODE_IPC" not in out
+    for listener in listeners:
+        listener.close()
 
 
 @guarded

@@ -21,6 +21,9 @@ SYSTEM_START_UP = ("/etc/profile", "/etc/profile.d", "/etc/bash.bashrc", "/etc/z
 CRON = ("/etc/crontab", "/etc/cron.d", "/etc/cron.hourly", "/etc/cron.daily", "/etc/cron.weekly", "/etc/cron.monthly",
         "/var/spool/cron/crontabs", "/etc/anacrontab")  # fmt: skip
 AT = ("/var/spool/cron/atjobs", "/var/spool/cron/atspool", "/var/spool/at")
+EDITORS = ("SWAYSOCK", "I3SOCK", "VSCODE_IPC_HOOK_CLI", "WSL_INTEROP")
+"""Variables that name a socket of a program that starts others."""
+
 UNITS = ("/etc/systemd", "/usr/lib/systemd", "/lib/systemd", "/run/systemd", "/usr/local/lib/systemd")
 
 
@@ -113,8 +116,10 @@ def hidden_sockets(allow: tuple[str, ...]) -> tuple[list[Path], list[Path]]:
     if "podman" not in allow:
         folders += [runtime / "podman", Path("/run/podman")]
     folders.append(runtime / "emacs")
-    files += [Path(value) for key in ("SWAYSOCK", "I3SOCK") if (value := os.environ.get(key, "")).startswith("/")]
-    files += runtime.glob("sway-ipc.*.sock")
+    files += [Path(value) for key in EDITORS if (value := os.environ.get(key, "")).startswith("/")]
+    files += [*runtime.glob("sway-ipc.*.sock"), *runtime.glob("vscode-ipc-*.sock")]
+    # Connections that ssh keeps open: whoever reaches one is logged in.
+    files += [path for home in homes() for path in (home / ".ssh").glob("*") if path.is_socket()]
     return [path for path in folders if path.is_dir()], [path for path in files if is_there(path)]
 
 
@@ -127,7 +132,7 @@ def bound_sockets() -> list[Path]:
 
 def hidden_variables(allow: tuple[str, ...]) -> tuple[str, ...]:
     """Variables that refer to what is hidden inside."""
-    names = ["SWAYSOCK", "I3SOCK"]
+    names = [*EDITORS]
     for what, variables in (("tmux", ("TMUX", "TMUX_PANE")), ("screen", ("STY",)), ("docker", ("DOCKER_HOST",)),
                             ("dbus", ("DBUS_SESSION_BUS_ADDRESS",))):  # fmt: skip
         names += variables if what not in allow else ()
