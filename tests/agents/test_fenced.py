@@ -23,7 +23,11 @@ KEYS = {"claude-code": "ANTHROPIC_API_KEY", "codex": "OPENAI_API_KEY", "gemini":
 KEY = "sk-real-" + "k" * 23
 TASK = turns(
     run("echo hello > a.txt; cat a.txt"),
-    run("env > env.txt; touch ~/outside 2> refused.txt; curl -sS -m 5 https://example.test 2>> refused.txt; true"),
+    # What plainly writes outside is refused before it runs.
+    run(
+        "env > env.txt; python3 -c \"import os; open(os.environ['HO' + 'ME'] + '/outside', 'w')\" 2> refused.txt; "
+        "curl -sS -m 5 https://example.test 2>> refused.txt; true"
+    ),
     "Finished.",
 )
 
