@@ -13,19 +13,29 @@ const GOOD = new Set(["approve", "resume"]);
 const BAD = new Set(["reject", "cancel", "abort"]);
 const SAFE = new Set(["resume_with_limits", "rollback_and_retry"]);
 
+/** Items that are shown at first, so that the list of runs stays in view. */
+const FIRST = 2;
+
 export function Inbox({ items, now }: { items: InboxItem[]; now: number }) {
   const [chosen] = useQuery("item");
+  const [all, setAll] = useState(false);
   if (!items.length) return null;
+  const shown = all || items.length <= FIRST + 1 || chosen ? items : items.slice(0, FIRST);
   return (
     <section class="inbox" aria-label="Needs you">
       <h2>
         Needs you <span class="inbox-count">{items.length}</span>
       </h2>
       <ul>
-        {items.map((item) => (
+        {shown.map((item) => (
           <Item key={item.id} item={item} now={now} chosen={item.id === chosen} />
         ))}
       </ul>
+      {shown.length < items.length && (
+        <button type="button" class="text-button" onClick={() => setAll(true)}>
+          Show {items.length - shown.length} more
+        </button>
+      )}
     </section>
   );
 }

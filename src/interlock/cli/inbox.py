@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from ..report import InboxItem
     from .control_requests import LocalRuns
 
+EVIDENCE_LINES = 6
+"""Lines of an item's text."""
+
 app = new_app()
 
 TIMEOUT_S = 60.0
@@ -81,7 +84,8 @@ def _print(item: InboxItem) -> None:
         soft_wrap=True,
     )
     if item.text:
-        print_hanging(console, f"    {one_line(item.text, 400)}")
+        for line in item.text.splitlines()[:EVIDENCE_LINES]:
+            print_hanging(console, f"    {one_line(line, 400)}")
     for each in item.answers:
         words = each.words if not each.command and each.words else f"interlock inbox {item.id} {each.name}"
         print_hanging(console, f"    {each.name}: {each.does}")

@@ -42,7 +42,7 @@ class NotDone(Struct, frozen=True, omit_defaults=True):
 LABELS: dict[NotDoneKind, str] = {
     "contract": "contract",
     "check": "check",
-    "claim": "not proven",
+    "claim": "claim",
     "blocked": "blocked",
     "rejected": "rejected",
     "expired": "not approved in time",

@@ -16,6 +16,7 @@ from ..journal_records import (
     StopGateRecord,
     read_body,
 )
+from ..proof import Verdict
 from .approvals import EXPIRED, REJECTED, describe
 
 BY_REASON: dict[str, Ending] = {
@@ -23,6 +24,11 @@ BY_REASON: dict[str, Ending] = {
     "MAX_ITERATIONS": "limit", "ERROR": "failed", "CRITICAL_FAILURE": "failed",
 }  # fmt: skip
 """The endings that the protocol's reason decides; for the others the run's records do."""
+
+CLAIM_IS: dict[Verdict, str] = {
+    "proven": "is proven", "own_check": "rests on a check of its own", "stale": "is out of date",
+    "contradicted": "is contradicted", "unproven": "is not proven",
+}  # fmt: skip
 
 LEDGER_KINDS = frozenset(("step", "breach", "stop_gate", "proof", "fault"))
 """The kinds of records that a ledger reads."""
@@ -103,7 +109,7 @@ class RunLedger:
         if self._gate is not None:
             entries += [NotDone("check", result.words) for result in self._gate.results if not result.proves]
         entries += [
-            NotDone("claim", f'"{each.claim.text}"', f"{each.verdict.replace('_', ' ')}: {each.why}", each.claim.step)
+            NotDone("claim", f'"{each.claim.text}" {CLAIM_IS[each.verdict]}', each.why, each.claim.step)
             for each in self._proof.claims
             if each.verdict != "proven"
         ]

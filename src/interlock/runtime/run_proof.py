@@ -144,7 +144,7 @@ def _reporter(adapter: str) -> tuple[Source, str]:
     """How the results of the agent's calls reach us, and from whom."""
     if adapter in ("direct", "proxy"):
         return ("stream" if adapter == "proxy" else ""), ""
-    return "reported", adapter.replace("-", " ").title()
+    return "reported", "the agent" if adapter == "process" else adapter.replace("-", " ").title()
 
 
 def _distrusted(found: ClaimVerdict) -> ClaimVerdict:
