@@ -12,7 +12,7 @@ from pathlib import Path
 
 import zstandard
 
-from ..core import InvalidState
+from ..core import O_PATH, InvalidState
 from .attributes import write_attributes
 from .change import Difference
 from .content_intake import EMPTY
@@ -153,7 +153,7 @@ def give_rights(root: int, path: str, entry: TreeEntry | None) -> bool:
     """
     folder, _, name = path.rpartition("/")
     with suppress(OSError), Descent(root) as descent:
-        fd = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=descent.folder(folder))
+        fd = os.open(name, O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=descent.folder(folder))
         try:
             found = os.fstat(fd)
             kind = stat.S_IFMT(found.st_mode)

@@ -63,6 +63,7 @@ from .extensions import HOOK_CLIENTS as HOOK_CLIENTS
 from .extensions import INTERVENTIONS as INTERVENTIONS
 from .extensions import STRATEGIES as STRATEGIES
 from .files import FILE_MODE as FILE_MODE
+from .files import O_PATH as O_PATH
 from .files import OWN_FILE as OWN_FILE
 from .files import LaterFile as LaterFile
 from .files import copy_files as copy_files
