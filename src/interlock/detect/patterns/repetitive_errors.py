@@ -135,7 +135,9 @@ class RepetitiveErrors(StatefulDetector[Failures]):
         return thread
 
     def _looked(self, turn: CompletedCall, since: int) -> bool:
-        """Whether the agent learned something from reading a file of this call: the next attempt is informed."""
+        """Whether the agent read up what this call's own words, which the failure quotes, did not fit."""
+        if "~" not in turn.message:
+            return False
         for before in self.history.turns[-2::-1]:
             if before.step <= since:
                 break
