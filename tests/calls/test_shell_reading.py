@@ -27,6 +27,8 @@ DOES = [
     ("sh -c 'rm $0' x", {"delete /w/x workspace"}),
     ("bin/test x", {"execute /w/bin/test workspace"}),
     ("truncate -s 0 f", {"write /w/f workspace"}),
+    ("unknown remove a --version 1.2", {"execute unknown host"}),
+    ("unknown remove --help", set()),
     ("sed -n '/def a/,/def b/p' x.py", {"read /w/x.py workspace"}),
     ("sed -i 's/a/b/' x.py", {"write /w/x.py workspace"}),
     ("cat >> t.py <<'E'\nrm -rf /\nE", {"append /w/t.py workspace"}),

@@ -21,6 +21,8 @@ COPIES = frozenset(("cp", "mv", "install", "ln", "rsync", "scp", "gcp", "gmv"))
 UPLOADS = frozenset(("-T", "--upload-file", "--post-file", "--body-file"))
 DESTROYING = frozenset(("delete", "destroy", "drop", "purge", "wipe", "terminate", "erase"))
 """Subcommands that say even of an unknown program what it does."""
+ASKS = ((), (("--version", ""),), (("--help", ""),))
+"""Options that only ask a program what it is; `--version` with operands is an option of something else."""
 SHELLS = frozenset(("bash", "sh", "zsh", "dash", "ksh", "exec"))
 SILENT = frozenset(("true", ":", "mkdir", "touch", "rm", "sleep", "export"))
 WORKS_IN = ("-C", "--work-tree", "--git-dir", "--cwd")
@@ -45,7 +47,7 @@ class ActionReader(WordReader):
         if not row.known:
             if "/" in first:
                 findings.touch("execute", first, scope.cwd, name, elsewhere=scope.elsewhere)
-            elif (line.options or operands) and line.options[:1] not in ((("--version", ""),), (("--help", ""),)):
+            elif (operands and line.options[:1] != ASKS[-1]) or line.options[:1] not in ASKS:
                 deletes = next((word for word in operands[:2] if word in DESTROYING), "")
                 findings.add("execute", f"{name} {deletes}".strip(), scope.elsewhere or "host", "one", name)
             return
@@ -250,7 +252,9 @@ def _values(action: Action, name: str, line: Line, operands: tuple[str, ...]) ->
             and (values[0][-1:] == "/" or values[0] in (".", ".."))
         ):
             # Into a folder: the files get their names there.
-            return [f"{values[0].rstrip('/')}/{word.rstrip('/').rpartition('/')[2]}" for word in operands[:-1]]
+            # From `src/`, rsync copies what is in it.
+            sources = operands[:-1] if name == "rsync" else [word.rstrip("/") for word in operands[:-1]]
+            return [f"{values[0].rstrip('/')}/{word.rpartition('/')[2]}" for word in sources]
         return values
     if role == "init":
         return list(operands[:-1] if len(operands) > 1 else operands)

@@ -34,7 +34,7 @@ LOOKING = word_set(
 LOOKS_ONLY = word_set(
     """list ls get describe show view status info inspect search query help cat head tail watch diff plan validate read
     top whoami check ping stat print export download dump lookup explain find tree du size verify peek trace logs
-    log version history stats docs doctor --version"""
+    log version history stats docs doctor simulate snapshots lsd md5sum --version"""
 )
 """Words of a client's subcommand: the first that is a verb says what it does; without one it administers."""
 
