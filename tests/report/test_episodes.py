@@ -56,7 +56,7 @@ def test_a_report_has_every_episode_in_words_and_no_loose_issues(demo: RunFolder
     with Story.open(demo) as story:
         document = gather(story)
         known = [each for each in story.interventions if each.outcome == "success"]
-    assert len(document.episodes) == 5 and document.chains == ()
+    assert len(document.episodes) == 4 and document.chains == ()
     stuck = next(each for each in document.episodes if each.what == "pytest tests/test_parser.py")
     assert [each.name for each in stuck.tried] == [
         "hint", "reminder", "throttle", "rollback", "throttle", "rollback", "emergency stop",
