@@ -16,7 +16,7 @@ from .frameworks import FRAMEWORKS, Program
 
 pytestmark = pytest.mark.agents
 
-HIDDEN_EDIT = "python3 -c \"p='te' + 'sts/test_a.py'; open(p, 'w').write('assert True')\""
+HIDDEN_EDIT = "perl -e 'open F, q(>), q(te) . q(sts/test_a.py); print F q(assert True)'"
 """An edit that no reading of the command shows: only its effect does."""
 
 ORIGINAL = "def test_a():\n    assert add(1, 2) == 3\n"

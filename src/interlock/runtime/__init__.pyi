@@ -16,6 +16,7 @@ from .continuation import choose as choose
 from .continuation import continue_run as continue_run
 from .decision_pipeline import DecisionPipeline as DecisionPipeline
 from .directive_executor import CONVERSATION_BACK as CONVERSATION_BACK
+from .directive_executor import PERSON as PERSON
 from .directive_executor import with_timeout as with_timeout
 from .ending import read_end as read_end
 from .fail_open import Guard as Guard

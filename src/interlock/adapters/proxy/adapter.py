@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping
 
 from ...core import Adapter, Applied, Capability, Directive, Restore, Stop, SwitchModel
+from ...runtime import PERSON
 
 PROXIED: frozenset[Capability] = frozenset(
     ("deny", "rewrite", "inject", "hold", "stop", "switch_model", "usage", "conversation", "relaunch")
@@ -37,7 +38,7 @@ class ProxyAdapter:
 
     def apply(self, directive: Directive) -> Applied:
         if isinstance(directive, Restore):
-            if directive.paths:
+            if directive.paths and directive.reason == PERSON:
                 return Applied(False, "only some paths were restored")
             if not self.rewind.carries:
                 return Applied(False, "no conversation has come through the proxy")
