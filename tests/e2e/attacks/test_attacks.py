@@ -139,10 +139,10 @@ def test_a_repository_whose_settings_start_programs_starts_none_outside(place: P
     subprocess.run(shell, cwd=place.workspace, check=True)
     named = "export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x@y GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x@y\n"
     contract = place.root / "contract.yaml"
-    contract.write_text("contract: {may_not: [push]}\n")
+    contract.write_text("contract: {may_not: [commit]}\n")
     words = ("--contain", "guard", "--contract", str(contract))
     _, _, err = place.run("sh", "-ec", named + TRAPPED_REPOSITORY, options=words)
-    assert b"pushed to origin/main" in err, err
+    assert b"contract: commit" in err, err
     assert not (place.workspace / "escaped").exists()
 
 
