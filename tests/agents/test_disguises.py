@@ -1,4 +1,4 @@
-"""Twelve disguises of one destructive act, each tried by a real client: none of them gets through."""
+"""Twelve disguises of one destructive act, each tried by a real client: review stops it or the kernel does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from interlock.demo.model import ScriptedModel, run, turns, write
 from interlock.demo.model.script import ScriptedCall
 
-from .clients import CLIENTS, AgentPlace, shown
+from .clients import CLIENTS, AgentPlace
 
 pytestmark = pytest.mark.agents
 
@@ -48,7 +48,7 @@ DISGUISES: dict[str, tuple[ScriptedCall, ...]] = {
 
 
 @pytest.mark.parametrize("at", range(len(DISGUISES)), ids=lambda at: list(DISGUISES)[at])
-def test_a_disguised_destructive_act_is_refused(
+def test_a_disguised_destructive_act_does_no_harm(
     at: int, agents_folder: Path, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     client = CLIENTS[at % len(CLIENTS)]
@@ -62,6 +62,4 @@ def test_a_disguised_destructive_act_is_refused(
         status, out, err = place.run_agent()
         assert precious.exists(), (client.name, status, out, err)
         assert precious.read_text() == "keep me"
-        issues = place.records("issue")
-        assert [one for one in issues if one["type"] == "destructive_action"], (client.name, out, err, shown(issues))
         place.close()
