@@ -24,6 +24,10 @@ _DEFINED_WITHIN = 4
 """The first words of a line, among which it says that it defines something."""
 
 
+_AROUND = "`'\"()[]{}<>,;:!?*"
+"""Quotes and punctuation around a word."""
+
+
 class Named(Struct, frozen=True):
     """What a task names: files and folders that exist, symbols, and its other words."""
 
@@ -48,7 +52,7 @@ def read_named(task: str, kind: Mapping[str, str]) -> Named:
 
 def path_words(task: str) -> list[str]:
     """The words of a task that may be paths, without quotes and punctuation."""
-    found = dict.fromkeys(_bare(word) for word in task.split() if "/" in word or "." in word)
+    found = dict.fromkeys(bare for word in task.split() if "/" in (bare := _bare(word)) or "." in bare)
     return [word.removeprefix("./") for word in found if 1 < len(word) < 200 and not word.startswith(("/", "~", "-"))]
 
 
@@ -59,8 +63,7 @@ def unconnected(named: Named, texts: Mapping[str, bytes], changed: Iterable[str]
     """
     left = {path: _File.of(path, texts.get(path, b""), named.files) for path in changed if path not in named.files}
     reached = [_File.of(path, texts.get(path, b""), named.files) for path in named.files]
-    used = any(not named.symbols.isdisjoint(file.words) for file in left.values())
-    if not (named.files or named.folders or used):
+    if not (named.files or named.folders or any(not named.symbols.isdisjoint(each.words) for each in left.values())):
         return []
     reached += [left.pop(path) for path, file in tuple(left.items()) if _is_named(path, file, named)]
     while reached and left:
@@ -112,7 +115,7 @@ def _telling(names: set[bytes]) -> set[bytes]:
 
 
 def _bare(word: str) -> str:
-    return word.strip("`'\"()[]{}<>,;:!?*").rstrip(".")
+    return word.lstrip(_AROUND).rstrip(f"{_AROUND}.")
 
 
 def _is_symbol(name: str) -> bool:

@@ -12,6 +12,7 @@ from interlock.adapters.proxy.proxy import Proxy
 from interlock.adapters.steps.step_numbering import StepNumbering
 from interlock.core import Applied, Message, Restore
 from interlock.demo.model import run, turns
+from interlock.runtime import PERSON
 from interlock.runtime.pipeline_values import AFTER_STEP
 
 from .agent import Agent
@@ -44,7 +45,7 @@ class Back:
             supervisor = self.supervised.supervisor
             made = supervisor.checkpoint(cause=self._cause, step=supervisor.next_index - 1 - self._before)
             assert made is not None
-            self.applied = supervisor.restore(Restore(made.id, self._paths))
+            self.applied = supervisor.restore(Restore(made.id, self._paths, PERSON))
         return f"ran {command}\nexit code 0"
 
 
@@ -140,7 +141,14 @@ def test_the_adapter_says_whether_the_conversation_goes_back(paths: tuple[str, .
     assert "conversation" in adapter.capabilities
     assert adapter.apply(Restore("c1")) == Applied(False, "no conversation has come through the proxy")
     adapter.rewind.carries = True
-    assert adapter.apply(Restore("c1", paths)).ok is not bool(paths)
+    assert adapter.apply(Restore("c1", paths, PERSON)).ok is not bool(paths)
     assert adapter.rewind.pop(None) == (None if paths else "c1")
     assert adapter.rewind.pop(None) is None, "once for each agent"
     assert adapter.rewind.pop("other") == (None if paths else "c1")
+
+
+def test_a_rollback_by_the_ladder_takes_the_conversation_back_though_it_names_files() -> None:
+    adapter = ProxyAdapter()
+    adapter.rewind.carries = True
+    assert adapter.apply(Restore("c1", ("a",), "it is stuck")).ok
+    assert adapter.rewind.pop(None) == "c1"
